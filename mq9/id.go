@@ -82,6 +82,13 @@ func ValidateName(name string) *Error {
 // MsgID identifies a message. It is never used twice by one data directory and grows in acceptance order (protocol section 5).
 type MsgID uint64
 
+// NewMsgID makes the id of a message from a number that is larger than all before and the priority, so that an id says
+// in which queue its message stands.
+func NewMsgID(number uint64, p Priority) MsgID { return MsgID(number<<2 | uint64(p)) }
+
+// Priority is the priority that the id was made with. It is not below [Priorities] for an id this broker never made.
+func (id MsgID) Priority() Priority { return Priority(id & 3) }
+
 // msgIDDigits is base 32 in ASCII order, so that the fixed-width text sorts as the number does.
 const (
 	msgIDDigits = "0123456789abcdefghijklmnopqrstuv"

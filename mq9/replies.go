@@ -67,6 +67,9 @@ type ListEntry struct {
 	Size     int    `json:"size"` // payload bytes
 }
 
+// MaxListEntryBytes is more than the JSON of one ListEntry and the comma behind it can take.
+const MaxListEntryBytes = 112
+
 // NewListEntry describes a stored message.
 func NewListEntry(e Entry) ListEntry {
 	return ListEntry{e.ID.String(), e.Priority.String(), e.At / 1e9, e.PayloadSize}

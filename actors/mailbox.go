@@ -1,0 +1,276 @@
+package actors
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/mq9-broker/broker/mq9"
+)
+
+// mailbox is one mailbox: it owns the three priority queues, the TTL timer, the subscriptions and the
+// links to its queue groups. It decides what is stored, who gets it next and when all of it ends.
+//
+// Spawned by the router, supervised at the root. It sends to its queue groups, the router, the directory and itself, and
+// calls outlets and the store, none of which block but for reading bodies from disk. Everything durable and [legacy] survives
+// a crash; normal messages do not.
+type mailbox struct {
+	// immutable
+	broker *Broker
+	at     *ref
+
+	// owned
+	*legacy             // what the next incarnation needs
+	queues  queues      // the index, and the bytes of normal messages
+	loaded  bool        // the durable part of the index was read from the store
+	lastAt  int64       // acceptance of the latest message, Unix nanoseconds; times never go back
+	lastID  mq9.MsgID   // the latest accepted message
+	waiting []waiter    // LISTs that wait for what was sent before them to be stored
+	warm    []warm      // durable messages whose bytes are in memory, oldest first
+	warmth  int         // their bytes
+	timer   *time.Timer // sends expire at the end of the mailbox's life
+}
+
+// phase is where a mailbox is in its life.
+type phase uint8
+
+const (
+	unborn phase = iota // its creation is not yet handed to the store
+	coming              // its creation is being stored: operations wait
+	living
+	ending // its time is over: every operation is answered 404
+)
+
+// legacy is what an incarnation of a mailbox actor leaves to the next after a crash. It belongs to the actor.
+type legacy struct {
+	phase    phase
+	creators []*create // CREATEs to answer when the creation is on disk; the first one made the mailbox
+	deferred []any     // operations that came before that
+	readers  []*reader // independent subscriptions
+	groups   map[string]*group
+}
+
+// waiter is a LIST and the last message accepted before it.
+type waiter struct {
+	op     *list
+	behind mq9.MsgID
+}
+
+type (
+	// created says that the creation is on disk, or why not.
+	created struct{ err error }
+
+	// expire ends the mailbox if its time is over.
+	expire struct{}
+
+	// farewell is the last message of a mailbox that ended.
+	farewell struct{}
+)
+
+func newMailbox(b *Broker, at *ref) *mailbox {
+	return &mailbox{broker: b, at: at, legacy: &at.left}
+}
+
+// Receive handles one message; see the message types.
+func (m *mailbox) Receive(ctx actor.Context) {
+	defer answerCrash(ctx.Message())
+	switch message := ctx.Message().(type) {
+	case *actor.Started:
+		m.start()
+	case *actor.Restarting:
+		m.abandon()
+	case *actor.Stopping:
+		m.stop()
+	case *actor.Stopped:
+		m.broker.alive.Done()
+	case *created:
+		m.created(message.err)
+	case *settled:
+		m.settled(message)
+	case *removed:
+		m.removed(message)
+	case *expire:
+		m.expireIfDue()
+	case *farewell:
+		ctx.Stop(ctx.Self())
+	default:
+		m.operate(message)
+	}
+}
+
+// operate handles what clients and queue groups ask, in the phase that the mailbox is in.
+func (m *mailbox) operate(message any) {
+	m.expireIfDue()
+	switch {
+	case m.phase == ending:
+		m.decline(message)
+		return
+	case m.phase == coming:
+		if op, ok := message.(*create); ok {
+			m.creators = append(m.creators, op)
+		} else {
+			m.deferred = append(m.deferred, message)
+		}
+		return
+	}
+	switch op := message.(type) {
+	case *create:
+		op.answer(mq9.NewCreateReply(m.at.box, false), nil)
+	case *send:
+		m.send(op)
+	case *remove:
+		m.remove(op)
+	case *list:
+		m.list(op)
+	case *subscribe:
+		m.subscribe(op)
+	case *leave:
+		m.leave(op)
+	case *resume:
+		m.resume(op.sub)
+	case *want:
+		m.wanted(op)
+	case *pause:
+		m.pause(op)
+	case *release:
+		m.release(op)
+	case *empty:
+		m.groupEmpty(op)
+	case *groupRestarted:
+		m.groupRestarted(op)
+	}
+}
+
+// decline answers what comes after the mailbox's end.
+func (m *mailbox) decline(message any) {
+	switch op := message.(type) {
+	case *leave:
+		m.broker.root.Send(m.broker.router, op) // it is among the orphans
+	case *create:
+		m.broker.root.Send(m.broker.router, op) // to be made afresh
+	case *resume:
+		op.sub.out.Idle()
+	case operation:
+		op.refuse(mq9.ErrNoMailbox)
+	}
+}
+
+// start begins an incarnation: the first arms the timer and hands the creation to the store, a later one carries on.
+func (m *mailbox) start() {
+	at := m.at
+	m.lastAt = at.box.Created
+	m.timer = time.AfterFunc(time.Until(at.deadline), func() { at.send(&expire{}) })
+	switch m.phase {
+	case unborn:
+		m.phase = coming
+		m.broker.store.Commit(mq9.CreateMailbox{Mailbox: at.box}, func(err error) { at.send(&created{err}) })
+	case living: // after a crash
+		for _, g := range m.groups {
+			m.broker.root.Send(g.pid, &normalsLost{})
+		}
+		m.catchUp()
+		m.pumpAll()
+	}
+}
+
+// created ends the wait for the creation: its creators are answered and what was deferred is done.
+func (m *mailbox) created(err error) {
+	creators := m.creators
+	m.creators = nil
+	if err != nil {
+		m.phase = ending
+		for _, op := range creators {
+			op.refuse(mq9.AsError(err))
+		}
+		for _, message := range m.deferred {
+			if op, ok := message.(operation); ok {
+				op.refuse(mq9.AsError(err))
+			}
+		}
+		m.deferred = nil
+		m.leaveTheStage()
+		return
+	}
+	m.phase = living
+	if m.at.box.Public {
+		m.broker.root.Send(m.broker.directory, &listed{m.at.box})
+	}
+	for i, op := range creators {
+		op.answer(mq9.NewCreateReply(m.at.box, i == 0), nil)
+	}
+	m.catchUp()
+}
+
+// catchUp does what was deferred, one by one, so that a crash costs the one at hand alone.
+func (m *mailbox) catchUp() {
+	for len(m.deferred) > 0 {
+		message := m.deferred[0]
+		m.deferred = m.deferred[1:]
+		func() {
+			defer answerCrash(message)
+			m.operate(message)
+		}()
+	}
+	m.deferred = nil
+}
+
+// expireIfDue ends the mailbox when its time is over: in memory, in the store and in the listing (protocol section 4).
+func (m *mailbox) expireIfDue() {
+	if m.phase != living || !m.at.expired() {
+		return
+	}
+	m.phase = ending
+	box := m.at.box
+	// Handed over before the router hears of the end, so before a mailbox of this name can be created again.
+	m.broker.store.Commit(mq9.ExpireMailbox{Mailbox: box}, m.broker.logCommit("an expired mailbox"))
+	if box.Public {
+		m.broker.root.Send(m.broker.directory, &unlisted{box})
+	}
+	for _, w := range m.waiting {
+		w.op.refuse(mq9.ErrNoMailbox)
+	}
+	m.leaveTheStage()
+}
+
+// leaveTheStage tells everybody that the mailbox has ended, and stops it when its last message is answered.
+func (m *mailbox) leaveTheStage() {
+	m.timer.Stop()
+	orphans := make([]*Subscription, 0, len(m.readers))
+	for _, r := range m.readers {
+		r.sub.reader = nil
+		orphans = append(orphans, r.sub)
+	}
+	for _, g := range m.groups {
+		orphans = append(orphans, g.subs...)
+		m.broker.root.Send(g.pid, &disband{})
+	}
+	m.readers, m.groups, m.waiting, m.warm = nil, nil, nil, nil
+	m.queues = queues{}
+	m.broker.root.Send(m.broker.router, &ended{m.at, orphans})
+	m.at.seal(&farewell{})
+}
+
+// abandon ends an incarnation that crashed.
+func (m *mailbox) abandon() {
+	m.timer.Stop()
+	for _, w := range m.waiting {
+		w.op.refuse(errCrashed)
+	}
+}
+
+// stop ends the actor with the broker, or after its farewell.
+func (m *mailbox) stop() {
+	m.timer.Stop()
+	for _, g := range m.groups {
+		m.broker.root.Stop(g.pid)
+	}
+}
+
+// logCommit is the callback of a change that nobody waits for.
+func (b *Broker) logCommit(what string) func(error) {
+	return func(err error) {
+		if err != nil {
+			b.config.Log.Error("the store did not remove "+what+"; it is removed at the next start", "error", err)
+		}
+	}
+}

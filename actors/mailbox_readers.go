@@ -1,0 +1,188 @@
+package actors
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/mq9-broker/broker/mq9"
+)
+
+// Who reads a mailbox: independent subscriptions here, queue groups in mailbox_groups.go.
+
+// reader is an independent subscription as its mailbox sees it. It belongs to the mailbox actor and survives its crash.
+type reader struct {
+	sub    *Subscription
+	view   view
+	parked bool         // its outlet has no room and will call Resume
+	wish   mq9.Priority // what it was parked with
+	woken  bool         // its outlet called Resume and is owed an Idle
+	ended  bool         // its outlet takes no more; its leave is on the way
+}
+
+// subscribe attaches a subscription, whose replay begins at the oldest message (protocol section 6).
+func (m *mailbox) subscribe(op *subscribe) {
+	if err := m.load(); err != nil {
+		op.refuse(err)
+		return
+	}
+	if op.sub.queue != "" {
+		m.join(op)
+		return
+	}
+	r := &reader{sub: op.sub}
+	op.sub.reader = r
+	m.readers = append(m.readers, r)
+	m.pump(r)
+	take(&op.done)(nil)
+	m.cool()
+}
+
+// leave detaches a subscription.
+func (m *mailbox) leave(op *leave) {
+	if op.sub.queue != "" {
+		m.part(op)
+		return
+	}
+	if r := op.sub.reader; r != nil {
+		op.sub.reader = nil
+		i := slices.Index(m.readers, r)
+		m.readers = slices.Delete(m.readers, i, i+1)
+	}
+	op.answer()
+	m.cool()
+}
+
+// resume goes on with a subscription whose outlet has room again.
+func (m *mailbox) resume(sub *Subscription) {
+	switch r := sub.reader; {
+	case sub.queue != "":
+		m.resumeMember(sub)
+	case r == nil:
+		sub.out.Idle()
+	default:
+		r.parked, r.woken = false, true
+		m.pump(r)
+		m.cool()
+	}
+}
+
+// pumpAll offers what is new to every reader and group. A parked reader is asked again only when something more
+// pressing came than what it was parked with.
+func (m *mailbox) pumpAll() {
+	for _, r := range m.readers {
+		if r.ended {
+			continue
+		}
+		if r.parked {
+			if p, e := m.queues.next(&r.view, r.sub.set); e == nil || p >= r.wish {
+				continue
+			}
+		}
+		m.pump(r)
+	}
+	for _, g := range m.groups {
+		m.pumpGroup(g)
+	}
+	m.cool()
+}
+
+// pump sends to a reader, most pressing first, until its outlet is full or nothing is left.
+func (m *mailbox) pump(r *reader) {
+	out := r.sub.out
+	for {
+		p, e := m.queues.next(&r.view, r.sub.set)
+		if e == nil {
+			r.parked = false
+			if r.woken {
+				r.woken = false
+				out.Idle()
+			}
+			return
+		}
+		switch out.Reserve(p, int(e.size)) {
+		case Parked:
+			r.parked, r.wish, r.woken = true, p, false
+			return
+		case Ended:
+			r.parked, r.ended = false, true
+			return
+		}
+		r.parked = false
+		message := m.body(p, e)
+		if message == nil {
+			out.Cancel(int(e.size))
+			return
+		}
+		r.view.advance(p, message.ID)
+		out.Deliver(m.at.box.ID, message)
+	}
+}
+
+// readAhead is how many bytes of bodies are read from disk at once.
+const readAhead = 128 << 10
+
+// warm names a durable message whose bytes are in memory.
+type warm struct {
+	id   mq9.MsgID
+	size int
+}
+
+// warmLimit bounds the bytes of durable bodies that a mailbox keeps in memory for readers that are on their way.
+const warmLimit = 256 << 10
+
+// body returns the message of an entry, from disk if need be. It is nil when the store fails, which is logged; the
+// reader tries again with the next event.
+func (m *mailbox) body(p mq9.Priority, e *entry) *mq9.Message {
+	if e.message != nil {
+		return e.message
+	}
+	read, err := m.broker.store.Read(m.at.box.Number, p, e.id, readAhead)
+	if err == nil && (len(read) == 0 || read[0].ID != e.id) {
+		err = errMissing
+	}
+	if err != nil {
+		m.unavailable("reading a message", err)
+		return nil
+	}
+	for _, message := range read {
+		m.keepWarm(message)
+	}
+	return read[0]
+}
+
+// errMissing says that the index names a message that the store does not have.
+var errMissing = errors.New("a message of the index is not in the store")
+
+// keepWarm keeps a durable message's bytes in memory for the readers to come, within the limit.
+func (m *mailbox) keepWarm(message *mq9.Message) {
+	e := m.queues[message.Priority].find(message.ID)
+	if e == nil {
+		return
+	}
+	e.message = message
+	m.warm = append(m.warm, warm{message.ID, message.Size()})
+	m.warmth += message.Size()
+	for m.warmth > warmLimit && len(m.warm) > 1 {
+		m.chill(m.warm[0])
+		m.warm = m.warm[1:]
+	}
+}
+
+// cool lets go of durable bodies when no reader is behind: they are read from disk when somebody comes.
+func (m *mailbox) cool() {
+	if len(m.warm) == 0 || slices.ContainsFunc(m.readers, func(r *reader) bool { return r.parked }) {
+		return
+	}
+	for _, w := range m.warm {
+		m.chill(w)
+	}
+	m.warm = nil
+}
+
+// chill lets go of one body.
+func (m *mailbox) chill(w warm) {
+	m.warmth -= w.size
+	if e := m.queues[w.id.Priority()].find(w.id); e != nil {
+		e.message = nil
+	}
+}

@@ -1,0 +1,235 @@
+package actors
+
+import (
+	"errors"
+
+	"github.com/mq9-broker/broker/mq9"
+)
+
+// What a mailbox stores: SEND, DELETE, LIST, and the bodies that are on disk.
+
+type (
+	// settled says that a durable message is on disk, or why not. It stands for itself: a restarted actor understands it.
+	settled struct {
+		message *mq9.Message
+		receipt Receipt
+		err     error
+	}
+
+	// removed says that a durable message's deletion is on disk, or why not.
+	removed struct {
+		id  mq9.MsgID
+		op  *remove
+		err error
+	}
+)
+
+func (s *settled) refuse(err *mq9.Error) {
+	if receipt := take(&s.receipt); receipt != nil {
+		receipt.Sent(0, err)
+	}
+}
+
+func (r *removed) refuse(err *mq9.Error) { r.op.answer(false, err) }
+
+// send accepts a message: gives it an id and a time, stores it in its tier and then shows it (protocol section 5).
+func (m *mailbox) send(op *send) {
+	if err := m.load(); err != nil {
+		op.refuse(err)
+		return
+	}
+	number, err := m.broker.ids.take()
+	if err != nil {
+		op.refuse(m.unavailable("reserving ids", err))
+		return
+	}
+	m.lastID = mq9.NewMsgID(number, op.draft.Priority)
+	m.lastAt = max(m.lastAt, m.broker.config.Now().UnixNano())
+	message := &mq9.Message{
+		ID: m.lastID, Priority: op.draft.Priority, At: m.lastAt,
+		Header: op.draft.Header, Payload: op.draft.Payload,
+	}
+	queue := &m.queues[message.Priority]
+	if !message.Priority.Durable() {
+		queue.add(newEntry(message.Entry(), message, stored))
+		take(&op.receipt).Sent(message.ID, nil)
+		m.pumpAll()
+		return
+	}
+	queue.add(newEntry(message.Entry(), message, storing))
+	at, receipt := m.at, take(&op.receipt)
+	m.broker.store.Commit(mq9.AppendMessage{Number: at.box.Number, Message: message}, func(err error) {
+		done := &settled{message, receipt, err}
+		if !at.send(done) { // expired while it was stored
+			done.refuse(mq9.ErrNoMailbox)
+		}
+	})
+}
+
+// settled makes a durable message visible, tells its sender, and goes on with what waited for it.
+func (m *mailbox) settled(s *settled) {
+	if m.phase == ending {
+		s.refuse(mq9.ErrNoMailbox)
+		return
+	}
+	if m.load() == nil {
+		m.queues[s.message.Priority].settle(s.message, s.err != nil)
+	}
+	if s.err != nil {
+		s.refuse(mq9.AsError(s.err))
+	} else {
+		m.keepWarm(s.message)
+		if receipt := take(&s.receipt); receipt != nil {
+			receipt.Sent(s.message.ID, nil)
+		}
+	}
+	m.listWaiting()
+	m.pumpAll()
+}
+
+// remove deletes one message (protocol section 6). A durable one is hidden at once and answered when its deletion is on disk.
+func (m *mailbox) remove(op *remove) {
+	if err := m.load(); err != nil {
+		op.refuse(err)
+		return
+	}
+	p := op.msg.Priority()
+	var e *entry
+	if p < mq9.Priorities {
+		e = m.queues[p].find(op.msg)
+	}
+	switch {
+	case e == nil || e.state == storing: // an id that nobody was told yet
+		op.answer(false, nil)
+	case !p.Durable():
+		m.queues[p].remove(op.msg)
+		m.tellGroups(op.msg)
+		op.answer(true, nil)
+	default:
+		// A second DELETE goes to the store too: it is answered behind the first, by what is left then.
+		e.state = deleting
+		at, done := m.at, &removed{id: op.msg, op: op}
+		m.broker.store.Commit(mq9.DeleteMessage{Number: at.box.Number, Priority: p, ID: op.msg}, func(err error) {
+			done.err = err
+			if !at.send(done) {
+				done.refuse(mq9.ErrNoMailbox)
+			}
+		})
+	}
+}
+
+// removed takes a deleted durable message out of the index, or shows it again if the store failed.
+func (m *mailbox) removed(r *removed) {
+	if m.phase == ending {
+		r.refuse(mq9.ErrNoMailbox)
+		return
+	}
+	if err := m.load(); err != nil {
+		r.refuse(err)
+		return
+	}
+	queue := &m.queues[r.id.Priority()]
+	if r.err != nil {
+		if e := queue.find(r.id); e != nil && e.state == deleting {
+			e.state = stored
+		}
+		r.refuse(mq9.AsError(r.err))
+	} else {
+		existed := queue.remove(r.id)
+		if existed {
+			m.tellGroups(r.id)
+		}
+		r.op.answer(existed, nil)
+	}
+	m.pumpAll()
+}
+
+// list answers at once, or when what was sent before it is stored.
+func (m *mailbox) list(op *list) {
+	if err := m.load(); err != nil {
+		op.refuse(err)
+		return
+	}
+	m.waiting = append(m.waiting, waiter{op, m.lastID})
+	m.listWaiting()
+}
+
+// listWaiting answers the LISTs before which nothing is still being stored.
+func (m *mailbox) listWaiting() {
+	for len(m.waiting) > 0 {
+		for p := range m.queues {
+			if id, storing := m.queues[p].firstStoring(); storing && id <= m.waiting[0].behind {
+				return
+			}
+		}
+		op := m.waiting[0].op
+		m.waiting = m.waiting[1:]
+		reply, err := m.page(op)
+		if done := take(&op.done); done != nil {
+			done(reply, err)
+		}
+	}
+	m.waiting = nil
+}
+
+// page is one page of LIST in delivery order, in at most op.maxBytes of JSON.
+func (m *mailbox) page(op *list) (mq9.ListReply, *mq9.Error) {
+	reply := mq9.ListReply{MailID: op.id, Messages: []mq9.ListEntry{}}
+	var from view
+	if op.page.After != "" {
+		id, ok := mq9.ParseMsgID(op.page.After)
+		if !ok || id.Priority() >= mq9.Priorities {
+			return reply, mq9.Errorf(mq9.CodeBadRequest, "after is no msg_id: give the last msg_id of the page before")
+		}
+		for passed := range id.Priority() {
+			from.cursor[passed] = pastAll
+		}
+		from.cursor[id.Priority()] = id
+	}
+	most := min(op.page.Limit, (op.maxBytes-len(reply.Encode()))/mq9.MaxListEntryBytes)
+	for p := range mq9.Priority(mq9.Priorities) {
+		for e := m.queues[p].after(from.cursor[p]); e != nil; e = m.queues[p].after(e.id) {
+			if e.state != stored {
+				continue
+			}
+			if len(reply.Messages) >= most {
+				reply.More = true
+				return reply, nil
+			}
+			reply.Messages = append(reply.Messages, mq9.NewListEntry(
+				mq9.Entry{ID: e.id, Priority: p, At: e.at, PayloadSize: int(e.payload)}))
+		}
+	}
+	return reply, nil
+}
+
+// pastAll is larger than every id.
+const pastAll = mq9.MsgID(1<<64 - 2)
+
+// load reads the durable part of the index at first use.
+func (m *mailbox) load() *mq9.Error {
+	if m.loaded {
+		return nil
+	}
+	var read [mq9.Priorities][]entry
+	err := m.broker.store.Index(m.at.box.Number, func(e mq9.Entry) {
+		read[e.Priority] = append(read[e.Priority], newEntry(e, nil, stored))
+		m.lastAt = max(m.lastAt, e.At)
+	})
+	if err != nil {
+		return m.unavailable("reading the index", err)
+	}
+	for p, entries := range read {
+		for _, e := range entries {
+			m.queues[p].add(e)
+		}
+	}
+	m.loaded = true
+	return nil
+}
+
+// unavailable logs a failure of the store and makes the answer for the client.
+func (m *mailbox) unavailable(doing string, err error) *mq9.Error {
+	m.broker.config.Log.Error("the store failed", "mailbox", m.broker.Hash(m.at.box.ID), "doing", doing, "error", err)
+	return mq9.AsError(errors.Join(mq9.ErrUnavailable, err))
+}

@@ -1,0 +1,94 @@
+package actors
+
+import (
+	"math"
+	"slices"
+
+	"github.com/mq9-broker/broker/mq9"
+)
+
+// queues are a mailbox's three queues, by priority.
+type queues [mq9.Priorities]queue
+
+// view is how far one reader has come: everything up to its cursors was sent, but for what was given back.
+// It belongs to the mailbox actor. An independent subscription never gives anything back.
+type view struct {
+	cursor   [mq9.Priorities]mq9.MsgID
+	returned *[mq9.Priorities][]mq9.MsgID // ids behind the cursor to be sent again, ascending; nil while there are none
+}
+
+// next returns the message that the reader must get next: the oldest of the most pressing priority it asks for. It
+// returns nil when there is none that may be sent now.
+//
+// A message still being stored holds back what stands behind it in its queue, and what was accepted after it at
+// lower priorities (no inversion, protocol section 5), whether or not this reader asks for it.
+func (qs *queues) next(v *view, set mq9.PrioritySet) (mq9.Priority, *entry) {
+	barrier := mq9.MsgID(math.MaxUint64)
+	for p := range mq9.Priority(mq9.Priorities) {
+		q := &qs[p]
+		if set.Has(p) {
+			if e := v.nextReturned(p, q); e != nil {
+				return p, e
+			}
+			if e := q.after(v.cursor[p]); e != nil && e.state == stored && e.id < barrier {
+				return p, e
+			}
+		}
+		if id, waiting := q.firstStoring(); waiting {
+			barrier = min(barrier, id)
+		}
+	}
+	return 0, nil
+}
+
+// nextReturned returns the first given-back message of a priority, and forgets those that were deleted meanwhile.
+func (v *view) nextReturned(p mq9.Priority, q *queue) *entry {
+	if v.returned == nil {
+		return nil
+	}
+	ids := v.returned[p]
+	for len(ids) > 0 {
+		e := q.find(ids[0])
+		if e != nil && e.state == stored {
+			v.returned[p] = ids
+			return e
+		}
+		if e != nil { // its deletion is under way and may yet fail
+			break
+		}
+		ids = ids[1:]
+	}
+	v.returned[p] = ids
+	return nil
+}
+
+// advance notes that the message was sent.
+func (v *view) advance(p mq9.Priority, id mq9.MsgID) {
+	if id > v.cursor[p] {
+		v.cursor[p] = id
+		return
+	}
+	switch i, found := slices.BinarySearch(v.returned[p], id); {
+	case !found:
+	case i == 0:
+		v.returned[p] = v.returned[p][1:]
+	default:
+		v.returned[p] = slices.Delete(v.returned[p], i, i+1)
+	}
+}
+
+// giveBack puts messages that were sent before in line again, at their old places.
+func (v *view) giveBack(ids []mq9.MsgID) {
+	if v.returned == nil {
+		v.returned = new([mq9.Priorities][]mq9.MsgID)
+	}
+	for _, id := range ids {
+		if p := id.Priority(); id <= v.cursor[p] {
+			v.returned[p] = append(v.returned[p], id)
+		}
+	}
+	for p := range v.returned {
+		slices.Sort(v.returned[p])
+		v.returned[p] = slices.Compact(v.returned[p])
+	}
+}
