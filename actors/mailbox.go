@@ -198,6 +198,7 @@ func (m *mailbox) created(err error) {
 	for i, op := range creators {
 		op.answer(mq9.NewCreateReply(m.at.box, i == 0), nil)
 	}
+	m.expireIfDue() // its timer may have fired meanwhile
 	m.catchUp()
 }
 

@@ -1,0 +1,139 @@
+package actors
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/mq9-broker/broker/mq9"
+)
+
+func message(number uint64, p mq9.Priority) *mq9.Message {
+	return &mq9.Message{ID: mq9.NewMsgID(number, p), Priority: p, Payload: []byte("x")}
+}
+
+func (qs *queues) put(number uint64, p mq9.Priority, s state) mq9.MsgID {
+	m := message(number, p)
+	qs[p].add(newEntry(m.Entry(), m, s))
+	return m.ID
+}
+
+func TestAQueueAgreesWithASortedList(t *testing.T) {
+	g := NewWithT(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	var q queue
+	var model []mq9.MsgID
+	for number := uint64(1); number < 20_000; number++ {
+		m := message(number, mq9.Normal)
+		q.add(newEntry(m.Entry(), m, stored))
+		model = append(model, m.ID)
+		for range random.IntN(3) { // shrinks as often as it grows
+			if len(model) == 0 {
+				break
+			}
+			i := random.IntN(len(model))
+			if random.IntN(2) == 0 {
+				i = 0
+			}
+			g.Expect(q.remove(model[i])).To(BeTrue())
+			g.Expect(q.remove(model[i])).To(BeFalse())
+			model = slices.Delete(model, i, i+1)
+		}
+		if number%500 == 0 {
+			var got []mq9.MsgID
+			for e := q.after(0); e != nil; e = q.after(e.id) {
+				got = append(got, e.id)
+			}
+			g.Expect(got).To(HaveLen(len(model)))
+			g.Expect(slices.Equal(got, model)).To(BeTrue())
+			g.Expect(q.live).To(Equal(len(model)))
+			g.Expect(len(q.entries)).To(BeNumerically("<=", 2*len(model)+64), "deleted places are given back")
+		}
+	}
+}
+
+func TestNothingOvertakesWhatIsStillBeingStored(t *testing.T) {
+	type want = []uint64 // the numbers that a reader of everything gets
+	for name, c := range map[string]struct {
+		put  func(*queues)
+		want want
+	}{
+		"a normal accepted after a critical that is being stored waits": {
+			func(qs *queues) { qs.put(1, mq9.Critical, storing); qs.put(2, mq9.Normal, stored) }, nil},
+		"a normal accepted before it does not": {
+			func(qs *queues) { qs.put(1, mq9.Normal, stored); qs.put(2, mq9.Critical, storing) }, want{1}},
+		"a critical does not wait for an urgent": {
+			func(qs *queues) { qs.put(1, mq9.Urgent, storing); qs.put(2, mq9.Critical, stored) }, want{2}},
+		"within a priority the order is kept": {
+			func(qs *queues) {
+				qs.put(1, mq9.Critical, storing)
+				qs.put(2, mq9.Critical, storing)
+				qs[0].settle(message(1, 0), false)
+			}, want{1}},
+		"a failed one holds nobody back": {
+			func(qs *queues) {
+				qs.put(1, mq9.Critical, storing)
+				qs.put(2, mq9.Normal, stored)
+				qs[0].settle(message(1, 0), true)
+			}, want{2}},
+		"one that is being deleted is hidden": {
+			func(qs *queues) {
+				id := qs.put(1, mq9.Urgent, stored)
+				qs[1].find(id).state = deleting
+				qs.put(2, mq9.Normal, stored)
+			}, want{2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var (
+				qs  queues
+				v   view
+				got want
+			)
+			c.put(&qs)
+			for p, e := qs.next(&v, mq9.AllPriorities); e != nil; p, e = qs.next(&v, mq9.AllPriorities) {
+				got = append(got, uint64(e.id>>2))
+				v.advance(p, e.id)
+			}
+			NewWithT(t).Expect(got).To(Equal(c.want))
+		})
+	}
+}
+
+func TestWhatWasGivenBackComesAtItsOldPlace(t *testing.T) {
+	g := NewWithT(t)
+	var (
+		qs  queues
+		v   view
+		ids []mq9.MsgID
+	)
+	for number := uint64(1); number <= 6; number++ {
+		ids = append(ids, qs.put(number, mq9.Normal, stored))
+	}
+	for range 4 {
+		p, e := qs.next(&v, mq9.AllPriorities)
+		v.advance(p, e.id)
+	}
+	v.giveBack([]mq9.MsgID{ids[3], ids[1], ids[2]})
+	v.giveBack([]mq9.MsgID{ids[1], ids[5]}) // once more; and one that was not sent yet
+	qs[mq9.Normal].remove(ids[2])
+	var got []mq9.MsgID
+	for p, e := qs.next(&v, mq9.AllPriorities); e != nil; p, e = qs.next(&v, mq9.AllPriorities) {
+		got = append(got, e.id)
+		v.advance(p, e.id)
+	}
+	g.Expect(got).To(Equal([]mq9.MsgID{ids[1], ids[3], ids[4], ids[5]}))
+}
+
+func TestASettledMessageThatARestartedActorDoesNotKnow(t *testing.T) {
+	g := NewWithT(t)
+	var qs queues
+	qs.put(9, mq9.Critical, storing) // accepted by the new incarnation
+	qs[mq9.Critical].settle(message(5, mq9.Critical), false)
+	first := qs[mq9.Critical].after(0)
+	g.Expect(first.id).To(Equal(mq9.NewMsgID(5, mq9.Critical)))
+	id, waiting := qs[mq9.Critical].firstStoring()
+	g.Expect(waiting).To(BeTrue())
+	g.Expect(id).To(Equal(mq9.NewMsgID(9, mq9.Critical)))
+}
