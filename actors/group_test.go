@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 
 	"github.com/mq9-broker/broker/mq9"
 )
@@ -22,13 +22,13 @@ func TestMembersShareEquallyAndIndependentsGetEverything(t *testing.T) {
 	for n := range 100 {
 		w.send(id, mq9.Normal, fmt.Sprint(n))
 	}
-	w.Eventually(count(a)).Should(Equal(50))
-	w.Eventually(count(b)).Should(Equal(50))
-	w.Eventually(count(other)).Should(Equal(100))
-	w.Eventually(count(alone)).Should(Equal(100))
+	w.Eventually(count(a)).Should(gomega.Equal(50))
+	w.Eventually(count(b)).Should(gomega.Equal(50))
+	w.Eventually(count(other)).Should(gomega.Equal(100))
+	w.Eventually(count(alone)).Should(gomega.Equal(100))
 	all := append(a.texts(), b.texts()...)
 	slices.Sort(all)
-	w.Expect(slices.Compact(all)).To(HaveLen(100))
+	w.Expect(slices.Compact(all)).To(gomega.HaveLen(100))
 }
 
 func TestDeletingFreesAMemberForTheNext(t *testing.T) {
@@ -38,15 +38,15 @@ func TestDeletingFreesAMemberForTheNext(t *testing.T) {
 	for n := range 4 {
 		w.send(id, mq9.Normal, fmt.Sprint(n))
 	}
-	w.Eventually(count(a)).Should(Equal(2))
+	w.Eventually(count(a)).Should(gomega.Equal(2))
 	for _, m := range a.messages() {
-		w.Expect(w.delete(id, m.ID)).To(BeTrue())
+		w.Expect(w.delete(id, m.ID)).To(gomega.BeTrue())
 	}
 	for n := range 2 { // b holds two, a none
 		w.send(id, mq9.Normal, fmt.Sprint("more", n))
 	}
-	w.Eventually(count(a)).Should(Equal(4))
-	w.Expect(count(b)()).To(Equal(2))
+	w.Eventually(count(a)).Should(gomega.Equal(4))
+	w.Expect(count(b)()).To(gomega.Equal(2))
 }
 
 func TestACrashedMembersMessagesGoToTheOthersFirstAndInOrder(t *testing.T) {
@@ -57,15 +57,15 @@ func TestACrashedMembersMessagesGoToTheOthersFirstAndInOrder(t *testing.T) {
 	}
 	w.send(id, mq9.Urgent, "u0")
 	doomed := w.subscribe(id, mq9.AllPriorities, "q", 3)
-	w.Eventually(doomed.texts).Should(Equal([]string{"u0", "n0", "n1"}))
-	w.Expect(w.delete(id, doomed.messages()[1].ID)).To(BeTrue())
+	w.Eventually(doomed.texts).Should(gomega.Equal([]string{"u0", "n0", "n1"}))
+	w.Expect(w.delete(id, doomed.messages()[1].ID)).To(gomega.BeTrue())
 	w.send(id, mq9.Normal, "n2")
 	w.send(id, mq9.Critical, "c0")
 	heir := w.subscribe(id, mq9.AllPriorities, "q", 1) // gets c0, then stands still
-	w.Eventually(heir.texts).Should(Equal([]string{"c0"}))
+	w.Eventually(heir.texts).Should(gomega.Equal([]string{"c0"}))
 	w.leave(doomed, true)
 	heir.allow(10)
-	w.Eventually(heir.texts).Should(Equal([]string{"c0", "u0", "n1", "n2"}))
+	w.Eventually(heir.texts).Should(gomega.Equal([]string{"c0", "u0", "n1", "n2"}))
 }
 
 func TestWithNoMemberLeftTheNextToJoinInherits(t *testing.T) {
@@ -74,15 +74,15 @@ func TestWithNoMemberLeftTheNextToJoinInherits(t *testing.T) {
 	w.send(id, mq9.Critical, "c")
 	w.send(id, mq9.Normal, "n")
 	first := w.subscribe(id, mq9.AllPriorities, "q", -1)
-	w.Eventually(count(first)).Should(Equal(2))
+	w.Eventually(count(first)).Should(gomega.Equal(2))
 	w.leave(first, true)
-	w.Eventually(w.subscribe(id, mq9.AllPriorities, "q", -1).texts).Should(Equal([]string{"c", "n"}))
+	w.Eventually(w.subscribe(id, mq9.AllPriorities, "q", -1).texts).Should(gomega.Equal([]string{"c", "n"}))
 }
 
 func TestADrainingMemberKeepsWhatItHolds(t *testing.T) {
 	for name, end := range map[string]func(w *world, id mq9.MailID, drainer, stays *reading){
 		"until its connection ends": func(w *world, _ mq9.MailID, drainer, _ *reading) {
-			w.Expect(drainer.sub.Holds()).To(BeTrue())
+			w.Expect(drainer.sub.Holds()).To(gomega.BeTrue())
 			w.leave(drainer, true)
 		},
 		"until somebody joins": func(w *world, id mq9.MailID, _, _ *reading) {
@@ -101,15 +101,15 @@ func TestADrainingMemberKeepsWhatItHolds(t *testing.T) {
 			for n := range 6 {
 				w.send(id, mq9.Urgent, fmt.Sprint(n))
 			}
-			w.Eventually(count(drainer)).Should(Equal(3))
+			w.Eventually(count(drainer)).Should(gomega.Equal(3))
 			w.leave(drainer, false)
-			w.Expect(w.delete(id, drainer.messages()[0].ID)).To(BeTrue(), "it may still delete")
+			w.Expect(w.delete(id, drainer.messages()[0].ID)).To(gomega.BeTrue(), "it may still delete")
 			w.send(id, mq9.Urgent, "new")
-			w.Eventually(count(stays)).Should(Equal(4), "the new one, and nothing of the drainer's")
+			w.Eventually(count(stays)).Should(gomega.Equal(4), "the new one, and nothing of the drainer's")
 			end(w, id, drainer, stays)
-			w.Eventually(count(stays)).Should(Equal(6), "what the drainer left undone")
-			w.Expect(drainer.sub.Holds()).To(BeFalse())
-			w.Expect(count(drainer)()).To(Equal(3))
+			w.Eventually(count(stays)).Should(gomega.Equal(6), "what the drainer left undone")
+			w.Expect(drainer.sub.Holds()).To(gomega.BeFalse())
+			w.Expect(count(drainer)()).To(gomega.Equal(3))
 		})
 	}
 }
@@ -125,7 +125,7 @@ func TestMaxInflightSpreadsABacklogOneByOne(t *testing.T) {
 		workers = append(workers, w.subscribe(id, mq9.AllPriorities, "q", -1))
 	}
 	for _, worker := range workers {
-		w.Eventually(count(worker)).Should(Equal(1))
+		w.Eventually(count(worker)).Should(gomega.Equal(1))
 	}
 	done := map[mq9.MsgID]bool{}
 	for len(done) < 30 {
@@ -133,7 +133,7 @@ func TestMaxInflightSpreadsABacklogOneByOne(t *testing.T) {
 			for _, m := range worker.messages() {
 				if !done[m.ID] {
 					done[m.ID] = true
-					w.Expect(w.delete(id, m.ID)).To(BeTrue())
+					w.Expect(w.delete(id, m.ID)).To(gomega.BeTrue())
 				}
 			}
 		}
@@ -142,7 +142,7 @@ func TestMaxInflightSpreadsABacklogOneByOne(t *testing.T) {
 	for _, worker := range workers {
 		total += count(worker)()
 	}
-	w.Expect(total).To(Equal(30))
+	w.Expect(total).To(gomega.Equal(30))
 }
 
 func TestAFullMemberIsPassedOverAndACriticalStillComesFirst(t *testing.T) {
@@ -152,15 +152,15 @@ func TestAFullMemberIsPassedOverAndACriticalStillComesFirst(t *testing.T) {
 	for n := range 10 {
 		w.send(id, mq9.Normal, fmt.Sprint("n", n))
 	}
-	w.Eventually(count(fast)).Should(Equal(5))
-	w.Eventually(count(slow)).Should(Equal(1))
+	w.Eventually(count(fast)).Should(gomega.Equal(5))
+	w.Eventually(count(slow)).Should(gomega.Equal(1))
 	w.send(id, mq9.Critical, "c")
-	w.Eventually(func() mq9.Priority { _, p := fast.wished(); return p }).Should(Equal(mq9.Critical), "the outlets know what waits")
+	w.Eventually(func() mq9.Priority { _, p := fast.wished(); return p }).Should(gomega.Equal(mq9.Critical), "the outlets know what waits")
 	fast.allow(2)
-	w.Eventually(fast.texts).Should(HaveLen(7))
-	w.Expect(fast.texts()[5:]).To(Equal([]string{"c", "n6"}))
+	w.Eventually(fast.texts).Should(gomega.HaveLen(7))
+	w.Expect(fast.texts()[5:]).To(gomega.Equal([]string{"c", "n6"}))
 	slow.allow(10)
-	w.Eventually(slow.texts).Should(HaveLen(4))
+	w.Eventually(slow.texts).Should(gomega.HaveLen(4))
 }
 
 func TestMembersWithDifferentPatterns(t *testing.T) {
@@ -172,9 +172,9 @@ func TestMembersWithDifferentPatterns(t *testing.T) {
 		w.send(id, mq9.Normal, fmt.Sprint("n", n))
 		w.send(id, mq9.Critical, fmt.Sprint("c", n))
 	}
-	w.Eventually(critical.texts).Should(Equal([]string{"c0", "c1", "c2"}))
-	w.Eventually(normal.texts).Should(Equal([]string{"n0", "n1", "n2"}))
-	w.Eventually(w.subscribe(id, mq9.AllPriorities, "q", -1).texts).Should(Equal([]string{"u0", "u1", "u2"}))
+	w.Eventually(critical.texts).Should(gomega.Equal([]string{"c0", "c1", "c2"}))
+	w.Eventually(normal.texts).Should(gomega.Equal([]string{"n0", "n1", "n2"}))
+	w.Eventually(w.subscribe(id, mq9.AllPriorities, "q", -1).texts).Should(gomega.Equal([]string{"u0", "u1", "u2"}))
 }
 
 func TestWorkersThatComeDeleteAndCrashLoseNothing(t *testing.T) {
@@ -186,15 +186,15 @@ func TestWorkersThatComeDeleteAndCrashLoseNothing(t *testing.T) {
 	}
 	deleted := map[mq9.MsgID]bool{}
 	for round := 0; len(deleted) < messages; round++ {
-		w.Expect(round).To(BeNumerically("<", 200), "the group stands still")
+		w.Expect(round).To(gomega.BeNumerically("<", 200), "the group stands still")
 		a, b := w.subscribe(id, mq9.AllPriorities, "q", 1+round%7), w.subscribe(id, mq9.AllPriorities, "q", 1+round%5)
-		w.Eventually(func() int { return count(a)() + count(b)() }).Should(BeNumerically(">=", 1))
+		w.Eventually(func() int { return count(a)() + count(b)() }).Should(gomega.BeNumerically(">=", 1))
 		for _, r := range []*reading{a, b} {
 			for i, m := range r.messages() {
 				if i%4 != 3 { // the rest is left undone
-					w.Expect(deleted[m.ID]).To(BeFalse(), "a deleted message came again")
+					w.Expect(deleted[m.ID]).To(gomega.BeFalse(), "a deleted message came again")
 					deleted[m.ID] = true
-					w.Expect(w.delete(id, m.ID)).To(BeTrue())
+					w.Expect(w.delete(id, m.ID)).To(gomega.BeTrue())
 				}
 			}
 		}
@@ -204,5 +204,5 @@ func TestWorkersThatComeDeleteAndCrashLoseNothing(t *testing.T) {
 			w.leave(a, true)
 		}
 	}
-	w.Expect(must[mq9.ListReply](w)(w.list(id, mq9.PageRequest{})).Messages).To(BeEmpty())
+	w.Expect(must[mq9.ListReply](w)(w.list(id, mq9.PageRequest{})).Messages).To(gomega.BeEmpty())
 }

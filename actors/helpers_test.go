@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/gleak"
 
 	"github.com/mq9-broker/broker/mq9"
@@ -16,7 +16,7 @@ const patience = 20 * time.Second // the limit of every wait; nothing takes a no
 
 // world is a broker on a real RocksDB, with one client.
 type world struct {
-	*WithT
+	*gomega.WithT
 	t      *testing.T
 	dir    string
 	config Config
@@ -28,7 +28,7 @@ type world struct {
 // newWorld starts a broker that is stopped, and checked for leaked goroutines, with the test.
 func newWorld(t *testing.T, config Config) *world {
 	t.Helper()
-	w := &world{WithT: NewWithT(t), t: t, dir: t.TempDir(), config: config}
+	w := &world{WithT: gomega.NewWithT(t), t: t, dir: t.TempDir(), config: config}
 	w.SetDefaultEventuallyTimeout(patience)
 	before := gleak.Goroutines()
 	w.open()
@@ -43,15 +43,15 @@ func (w *world) open() {
 	w.t.Helper()
 	var err error
 	w.store, err = persistence.Open(w.dir, persistence.Options{})
-	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(err).NotTo(gomega.HaveOccurred())
 	w.broker, err = Start(w.store, w.config)
-	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(err).NotTo(gomega.HaveOccurred())
 	w.client = w.broker.NewClient("A")
 }
 
 func (w *world) close() {
 	w.broker.Stop()
-	w.Expect(w.store.Close()).To(Succeed())
+	w.Expect(w.store.Close()).To(gomega.Succeed())
 }
 
 func (w *world) restart() {
@@ -70,16 +70,20 @@ func await[T any](w *world, ask func(done func(T, *mq9.Error))) (T, *mq9.Error) 
 	w.t.Helper()
 	got := make(chan result[T], 2)
 	ask(func(value T, err *mq9.Error) { got <- result[T]{value, err} })
-	var r result[T]
-	w.Eventually(got).Should(Receive(&r))
-	return r.value, r.err
+	select {
+	case r := <-got:
+		return r.value, r.err
+	case <-time.After(patience):
+		w.t.Fatal("an operation was never answered")
+		panic("unreachable")
+	}
 }
 
 // must returns the value of an answer that is no refusal.
 func must[T any](w *world) func(T, *mq9.Error) T {
 	return func(value T, err *mq9.Error) T {
 		w.t.Helper()
-		w.Expect(err).To(BeNil())
+		w.Expect(err).To(gomega.BeNil())
 		return value
 	}
 }
@@ -132,7 +136,7 @@ func (w *world) subscribe(id mq9.MailID, set mq9.PrioritySet, queue string, room
 	_, err := await(w, func(done func(struct{}, *mq9.Error)) {
 		r.sub = w.client.Subscribe(id, set, queue, r, func(err *mq9.Error) { done(struct{}{}, err) })
 	})
-	w.Expect(err).To(BeNil())
+	w.Expect(err).To(gomega.BeNil())
 	return r
 }
 
@@ -226,5 +230,5 @@ func (w *world) leave(r *reading, closed bool) {
 	w.t.Helper()
 	left := make(chan struct{})
 	r.sub.Leave(closed, func() { close(left) })
-	w.Eventually(left).Should(BeClosed())
+	w.Eventually(left).Should(gomega.BeClosed())
 }

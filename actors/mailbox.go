@@ -101,11 +101,11 @@ func (m *mailbox) Receive(ctx actor.Context) {
 // operate handles what clients and queue groups ask, in the phase that the mailbox is in.
 func (m *mailbox) operate(message any) {
 	m.expireIfDue()
-	switch {
-	case m.phase == ending:
+	switch m.phase {
+	case ending:
 		m.decline(message)
 		return
-	case m.phase == coming:
+	case coming:
 		if op, ok := message.(*create); ok {
 			m.creators = append(m.creators, op)
 		} else {

@@ -141,7 +141,7 @@ func (m *mailbox) body(p mq9.Priority, e *entry) *mq9.Message {
 		err = errMissing
 	}
 	if err != nil {
-		m.unavailable("reading a message", err)
+		m.logFailure("reading a message", err)
 		return nil
 	}
 	for _, message := range read {

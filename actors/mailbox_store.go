@@ -1,10 +1,6 @@
 package actors
 
-import (
-	"errors"
-
-	"github.com/mq9-broker/broker/mq9"
-)
+import "github.com/mq9-broker/broker/mq9"
 
 // What a mailbox stores: SEND, DELETE, LIST, and the bodies that are on disk.
 
@@ -230,6 +226,10 @@ func (m *mailbox) load() *mq9.Error {
 
 // unavailable logs a failure of the store and makes the answer for the client.
 func (m *mailbox) unavailable(doing string, err error) *mq9.Error {
+	m.logFailure(doing, err)
+	return mq9.ErrUnavailable
+}
+
+func (m *mailbox) logFailure(doing string, err error) {
 	m.broker.config.Log.Error("the store failed", "mailbox", m.broker.Hash(m.at.box.ID), "doing", doing, "error", err)
-	return mq9.AsError(errors.Join(mq9.ErrUnavailable, err))
 }

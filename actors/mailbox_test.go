@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 
 	"github.com/mq9-broker/broker/mq9"
 )
@@ -21,10 +21,10 @@ func TestReplayIsInPriorityOrderThenLive(t *testing.T) {
 	}
 	all := w.subscribe(id, mq9.AllPriorities, "", -1)
 	urgent := w.subscribe(id, mq9.Only(mq9.Urgent), "", -1)
-	w.Expect(all.texts()).To(Equal([]string{"critical0", "critical1", "urgent0", "urgent1", "normal0", "normal1"}))
+	w.Expect(all.texts()).To(gomega.Equal([]string{"critical0", "critical1", "urgent0", "urgent1", "normal0", "normal1"}))
 	w.send(id, mq9.Normal, "live")
-	w.Eventually(all.texts).Should(HaveLen(7))
-	w.Expect(urgent.texts()).To(Equal([]string{"urgent0", "urgent1"}))
+	w.Eventually(all.texts).Should(gomega.HaveLen(7))
+	w.Expect(urgent.texts()).To(gomega.Equal([]string{"urgent0", "urgent1"}))
 }
 
 func TestLateCriticalOvertakesTheBacklogOfASlowReader(t *testing.T) {
@@ -35,11 +35,11 @@ func TestLateCriticalOvertakesTheBacklogOfASlowReader(t *testing.T) {
 	}
 	slow := w.subscribe(id, mq9.AllPriorities, "", 3)
 	w.send(id, mq9.Critical, "stop")
-	w.Eventually(func() mq9.Priority { _, p := slow.wished(); return p }).Should(Equal(mq9.Critical))
+	w.Eventually(func() mq9.Priority { _, p := slow.wished(); return p }).Should(gomega.Equal(mq9.Critical))
 	slow.allow(1)
-	w.Eventually(slow.texts).Should(Equal([]string{"n0", "n1", "n2", "stop"}))
+	w.Eventually(slow.texts).Should(gomega.Equal([]string{"n0", "n1", "n2", "stop"}))
 	slow.allow(97)
-	w.Eventually(slow.texts).Should(HaveLen(101))
+	w.Eventually(slow.texts).Should(gomega.HaveLen(101))
 }
 
 func TestWhatWasDeletedBeforeItsTurnIsNotSent(t *testing.T) {
@@ -51,11 +51,11 @@ func TestWhatWasDeletedBeforeItsTurnIsNotSent(t *testing.T) {
 	}
 	slow := w.subscribe(id, mq9.AllPriorities, "", 1)
 	for _, n := range []int{1, 2, 3} {
-		w.Expect(w.delete(id, ids[n])).To(BeTrue())
+		w.Expect(w.delete(id, ids[n])).To(gomega.BeTrue())
 	}
-	w.Expect(w.delete(id, ids[1])).To(BeFalse(), "twice")
+	w.Expect(w.delete(id, ids[1])).To(gomega.BeFalse(), "twice")
 	slow.allow(10)
-	w.Eventually(slow.texts).Should(Equal([]string{"0", "4", "5"}))
+	w.Eventually(slow.texts).Should(gomega.Equal([]string{"0", "4", "5"}))
 }
 
 func TestRacingCreatesMakeOneMailbox(t *testing.T) {
@@ -82,8 +82,8 @@ func TestRacingCreatesMakeOneMailbox(t *testing.T) {
 		})
 	}
 	group.Wait()
-	w.Expect(fresh).To(Equal(1))
-	w.Expect(ends).To(HaveLen(1))
+	w.Expect(fresh).To(gomega.Equal(1))
+	w.Expect(ends).To(gomega.HaveLen(1))
 }
 
 func TestExpiryEndsEverythingAndTheNameLivesAgain(t *testing.T) {
@@ -95,19 +95,19 @@ func TestExpiryEndsEverythingAndTheNameLivesAgain(t *testing.T) {
 	w.send("short", mq9.Critical, "old")
 	reader := w.subscribe("short", mq9.AllPriorities, "", -1)
 	worker := w.subscribe("short", mq9.AllPriorities, "q", -1)
-	w.Eventually(worker.texts).Should(Equal([]string{"old"}))
+	w.Eventually(worker.texts).Should(gomega.Equal([]string{"old"}))
 
-	w.Eventually(func() *mq9.Error { _, err := w.trySend("short", mq9.Normal, "late"); return err }).Should(Equal(mq9.ErrNoMailbox))
+	w.Eventually(func() *mq9.Error { _, err := w.trySend("short", mq9.Normal, "late"); return err }).Should(gomega.Equal(mq9.ErrNoMailbox))
 	again := must[mq9.CreateReply](w)(w.create(request))
-	w.Expect(again.IsNew).To(BeTrue())
-	w.Expect(again.CreatedAt > first.ExpiresAt).To(BeTrue(), "never early: %v, %v", first, again)
-	w.Expect(must[mq9.ListReply](w)(w.list("short", mq9.PageRequest{})).Messages).To(BeEmpty())
+	w.Expect(again.IsNew).To(gomega.BeTrue())
+	w.Expect(again.CreatedAt > first.ExpiresAt).To(gomega.BeTrue(), "never early: %v, %v", first, again)
+	w.Expect(must[mq9.ListReply](w)(w.list("short", mq9.PageRequest{})).Messages).To(gomega.BeEmpty())
 
 	w.send("short", mq9.Urgent, "new")
 	for _, r := range []*reading{reader, worker} {
-		w.Eventually(func() string { texts := r.texts(); return texts[len(texts)-1] }).Should(Equal("new"))
+		w.Eventually(func() string { texts := r.texts(); return texts[len(texts)-1] }).Should(gomega.Equal("new"))
 	}
-	w.Eventually(func() int { watcher.mu.Lock(); defer watcher.mu.Unlock(); return len(watcher.events) }).Should(Equal(3), "created, expired, created")
+	w.Eventually(func() int { watcher.mu.Lock(); defer watcher.mu.Unlock(); return len(watcher.events) }).Should(gomega.Equal(3), "created, expired, created")
 	for _, r := range []*reading{reader, worker, watcher} {
 		w.leave(r, true)
 	}
@@ -117,11 +117,11 @@ func TestLeavingWhileNothingLivesUnderTheName(t *testing.T) {
 	w := newWorld(t, Config{})
 	must[mq9.CreateReply](w)(w.create(mq9.CreateRequest{Public: true, Name: "gone", TTL: 1}))
 	reader := w.subscribe("gone", mq9.AllPriorities, "", -1)
-	w.Eventually(func() *mq9.Error { _, err := w.list("gone", mq9.PageRequest{}); return err }).Should(Equal(mq9.ErrNoMailbox))
+	w.Eventually(func() *mq9.Error { _, err := w.list("gone", mq9.PageRequest{}); return err }).Should(gomega.Equal(mq9.ErrNoMailbox))
 	w.leave(reader, false)
 	must[mq9.CreateReply](w)(w.create(mq9.CreateRequest{Public: true, Name: "gone", TTL: 60}))
 	w.send("gone", mq9.Critical, "x")
-	w.Expect(reader.texts()).To(BeEmpty())
+	w.Expect(reader.texts()).To(gomega.BeEmpty())
 }
 
 func TestDurableTiersDeletionsAndLivesSurviveARestart(t *testing.T) {
@@ -132,16 +132,16 @@ func TestDurableTiersDeletionsAndLivesSurviveARestart(t *testing.T) {
 	critical := w.send(id, mq9.Critical, "c")
 	must[bool](w)(w.delete(id, w.send(id, mq9.Urgent, "deleted")))
 	must[mq9.CreateReply](w)(w.create(mq9.CreateRequest{Public: true, Name: "dies", TTL: 1}))
-	w.Eventually(func() *mq9.Error { _, err := w.list("dies", mq9.PageRequest{}); return err }).Should(Equal(mq9.ErrNoMailbox))
+	w.Eventually(func() *mq9.Error { _, err := w.list("dies", mq9.PageRequest{}); return err }).Should(gomega.Equal(mq9.ErrNoMailbox))
 	w.restart()
 
 	reader := w.subscribe(id, mq9.AllPriorities, "", -1)
-	w.Expect(reader.texts()).To(Equal([]string{"c", "u"}))
-	w.Expect(reader.messages()[0].ID).To(Equal(critical))
+	w.Expect(reader.texts()).To(gomega.Equal([]string{"c", "u"}))
+	w.Expect(reader.messages()[0].ID).To(gomega.Equal(critical))
 	must[bool](w)(w.delete(id, urgent))
 	must[bool](w)(w.delete(id, critical))
 	w.restart()
-	w.Expect(uint64(w.send(id, mq9.Critical, "later"))).To(BeNumerically(">", uint64(critical)), "ids go on though nothing was left")
+	w.Expect(uint64(w.send(id, mq9.Critical, "later"))).To(gomega.BeNumerically(">", uint64(critical)), "ids go on though nothing was left")
 }
 
 func TestListPagesThroughAllPrioritiesWhileMessagesVanish(t *testing.T) {
@@ -162,11 +162,11 @@ func TestListPagesThroughAllPrioritiesWhileMessagesVanish(t *testing.T) {
 		}
 		page.After, more = got[len(got)-1], reply.More
 		last, _ := mq9.ParseMsgID(page.After)
-		w.Expect(w.delete(id, last)).To(BeTrue())
+		w.Expect(w.delete(id, last)).To(gomega.BeTrue())
 	}
-	w.Expect(got).To(Equal(want))
+	w.Expect(got).To(gomega.Equal(want))
 	_, err := w.list(id, mq9.PageRequest{After: "nonsense"})
-	w.Expect(err.Code).To(Equal(mq9.CodeBadRequest))
+	w.Expect(err.Code).To(gomega.Equal(mq9.CodeBadRequest))
 }
 
 func TestTimesNeverGoBackWhateverTheClockDoes(t *testing.T) {
@@ -185,9 +185,9 @@ func TestTimesNeverGoBackWhateverTheClockDoes(t *testing.T) {
 	for _, m := range reader.messages() {
 		times = append(times, m.At)
 	}
-	w.Expect(times).To(HaveLen(3))
-	w.Expect(times[1]).To(BeNumerically(">=", times[0]))
-	w.Expect(times[2]).To(BeNumerically(">=", times[1]))
+	w.Expect(times).To(gomega.HaveLen(3))
+	w.Expect(times[1]).To(gomega.BeNumerically(">=", times[0]))
+	w.Expect(times[2]).To(gomega.BeNumerically(">=", times[1]))
 }
 
 func TestAccountsAreNamespaces(t *testing.T) {
@@ -198,7 +198,7 @@ func TestAccountsAreNamespaces(t *testing.T) {
 	secret := w.private()
 	w.client = w.broker.NewClient("B")
 	_, err := w.trySend(secret, mq9.Normal, "x")
-	w.Expect(err).To(Equal(mq9.ErrNoMailbox))
-	w.Expect(must[mq9.CreateReply](w)(w.create(request)).IsNew).To(BeTrue())
-	w.Expect(w.subscribe("same", mq9.AllPriorities, "", -1).texts()).To(BeEmpty())
+	w.Expect(err).To(gomega.Equal(mq9.ErrNoMailbox))
+	w.Expect(must[mq9.CreateReply](w)(w.create(request)).IsNew).To(gomega.BeTrue())
+	w.Expect(w.subscribe("same", mq9.AllPriorities, "", -1).texts()).To(gomega.BeEmpty())
 }

@@ -6,11 +6,11 @@ import "github.com/mq9-broker/broker/mq9"
 type Verdict uint8
 
 const (
-	// Granted: the bytes are set aside; Deliver, Event or Cancel must follow.
+	// Granted means that the bytes are set aside; Deliver, Event or Cancel must follow.
 	Granted Verdict = iota
-	// Parked: the window is full. The outlet has noted the wish and calls Subscription.Resume when there is room for it.
+	// Parked means that the window is full. The outlet has noted the wish and calls Subscription.Resume when there is room for it.
 	Parked
-	// Ended: the subscription takes no more (it reached its UNSUB max, or its connection is gone).
+	// Ended means that the subscription takes no more (it reached its UNSUB max, or its connection is gone).
 	Ended
 )
 

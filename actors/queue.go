@@ -27,7 +27,7 @@ type entry struct {
 }
 
 func newEntry(e mq9.Entry, m *mq9.Message, s state) entry {
-	return entry{e.ID, e.At, int32(e.Size), int32(e.PayloadSize), m, s} //nolint:gosec // bounded by max_payload, itself an int32
+	return entry{e.ID, e.At, int32(e.Size), int32(e.PayloadSize), m, s} // sizes are bounded by max_payload, itself an int32
 }
 
 // queue holds the messages of one priority in id order. It belongs to its mailbox actor.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 
 	"github.com/mq9-broker/broker/mq9"
 )
@@ -21,7 +21,7 @@ func (qs *queues) put(number uint64, p mq9.Priority, s state) mq9.MsgID {
 }
 
 func TestAQueueAgreesWithASortedList(t *testing.T) {
-	g := NewWithT(t)
+	g := gomega.NewWithT(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	var q queue
 	var model []mq9.MsgID
@@ -37,8 +37,8 @@ func TestAQueueAgreesWithASortedList(t *testing.T) {
 			if random.IntN(2) == 0 {
 				i = 0
 			}
-			g.Expect(q.remove(model[i])).To(BeTrue())
-			g.Expect(q.remove(model[i])).To(BeFalse())
+			g.Expect(q.remove(model[i])).To(gomega.BeTrue())
+			g.Expect(q.remove(model[i])).To(gomega.BeFalse())
 			model = slices.Delete(model, i, i+1)
 		}
 		if number%500 == 0 {
@@ -46,10 +46,10 @@ func TestAQueueAgreesWithASortedList(t *testing.T) {
 			for e := q.after(0); e != nil; e = q.after(e.id) {
 				got = append(got, e.id)
 			}
-			g.Expect(got).To(HaveLen(len(model)))
-			g.Expect(slices.Equal(got, model)).To(BeTrue())
-			g.Expect(q.live).To(Equal(len(model)))
-			g.Expect(len(q.entries)).To(BeNumerically("<=", 2*len(model)+64), "deleted places are given back")
+			g.Expect(got).To(gomega.HaveLen(len(model)))
+			g.Expect(slices.Equal(got, model)).To(gomega.BeTrue())
+			g.Expect(q.live).To(gomega.Equal(len(model)))
+			g.Expect(len(q.entries)).To(gomega.BeNumerically("<=", 2*len(model)+64), "deleted places are given back")
 		}
 	}
 }
@@ -61,29 +61,35 @@ func TestNothingOvertakesWhatIsStillBeingStored(t *testing.T) {
 		want want
 	}{
 		"a normal accepted after a critical that is being stored waits": {
-			func(qs *queues) { qs.put(1, mq9.Critical, storing); qs.put(2, mq9.Normal, stored) }, nil},
+			func(qs *queues) { qs.put(1, mq9.Critical, storing); qs.put(2, mq9.Normal, stored) }, nil,
+		},
 		"a normal accepted before it does not": {
-			func(qs *queues) { qs.put(1, mq9.Normal, stored); qs.put(2, mq9.Critical, storing) }, want{1}},
+			func(qs *queues) { qs.put(1, mq9.Normal, stored); qs.put(2, mq9.Critical, storing) }, want{1},
+		},
 		"a critical does not wait for an urgent": {
-			func(qs *queues) { qs.put(1, mq9.Urgent, storing); qs.put(2, mq9.Critical, stored) }, want{2}},
+			func(qs *queues) { qs.put(1, mq9.Urgent, storing); qs.put(2, mq9.Critical, stored) }, want{2},
+		},
 		"within a priority the order is kept": {
 			func(qs *queues) {
 				qs.put(1, mq9.Critical, storing)
 				qs.put(2, mq9.Critical, storing)
 				qs[0].settle(message(1, 0), false)
-			}, want{1}},
+			}, want{1},
+		},
 		"a failed one holds nobody back": {
 			func(qs *queues) {
 				qs.put(1, mq9.Critical, storing)
 				qs.put(2, mq9.Normal, stored)
 				qs[0].settle(message(1, 0), true)
-			}, want{2}},
+			}, want{2},
+		},
 		"one that is being deleted is hidden": {
 			func(qs *queues) {
 				id := qs.put(1, mq9.Urgent, stored)
 				qs[1].find(id).state = deleting
 				qs.put(2, mq9.Normal, stored)
-			}, want{2}},
+			}, want{2},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var (
@@ -96,13 +102,13 @@ func TestNothingOvertakesWhatIsStillBeingStored(t *testing.T) {
 				got = append(got, uint64(e.id>>2))
 				v.advance(p, e.id)
 			}
-			NewWithT(t).Expect(got).To(Equal(c.want))
+			gomega.NewWithT(t).Expect(got).To(gomega.Equal(c.want))
 		})
 	}
 }
 
 func TestWhatWasGivenBackComesAtItsOldPlace(t *testing.T) {
-	g := NewWithT(t)
+	g := gomega.NewWithT(t)
 	var (
 		qs  queues
 		v   view
@@ -123,17 +129,17 @@ func TestWhatWasGivenBackComesAtItsOldPlace(t *testing.T) {
 		got = append(got, e.id)
 		v.advance(p, e.id)
 	}
-	g.Expect(got).To(Equal([]mq9.MsgID{ids[1], ids[3], ids[4], ids[5]}))
+	g.Expect(got).To(gomega.Equal([]mq9.MsgID{ids[1], ids[3], ids[4], ids[5]}))
 }
 
 func TestASettledMessageThatARestartedActorDoesNotKnow(t *testing.T) {
-	g := NewWithT(t)
+	g := gomega.NewWithT(t)
 	var qs queues
 	qs.put(9, mq9.Critical, storing) // accepted by the new incarnation
 	qs[mq9.Critical].settle(message(5, mq9.Critical), false)
 	first := qs[mq9.Critical].after(0)
-	g.Expect(first.id).To(Equal(mq9.NewMsgID(5, mq9.Critical)))
+	g.Expect(first.id).To(gomega.Equal(mq9.NewMsgID(5, mq9.Critical)))
 	id, waiting := qs[mq9.Critical].firstStoring()
-	g.Expect(waiting).To(BeTrue())
-	g.Expect(id).To(Equal(mq9.NewMsgID(9, mq9.Critical)))
+	g.Expect(waiting).To(gomega.BeTrue())
+	g.Expect(id).To(gomega.Equal(mq9.NewMsgID(9, mq9.Critical)))
 }

@@ -1,7 +1,6 @@
 package actors
 
 import (
-	"errors"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -115,7 +114,7 @@ func (r *router) make(k key, op *create) {
 	number, err := r.broker.ids.take()
 	if err != nil {
 		r.broker.config.Log.Error("no ids could be reserved", "error", err)
-		op.refuse(mq9.AsError(errors.Join(mq9.ErrUnavailable, err)))
+		op.refuse(mq9.ErrUnavailable)
 		return
 	}
 	ttl := op.request.TTL

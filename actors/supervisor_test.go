@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 
 	"github.com/mq9-broker/broker/mq9"
 )
@@ -51,17 +51,17 @@ func TestAPanickingMailboxRestartsFromItsDurableTiers(t *testing.T) {
 	w.send(id, mq9.Critical, "kept")
 	reader := w.subscribe(id, mq9.AllPriorities, "", -1)
 	worker := w.subscribe(id, mq9.AllPriorities, "q", -1)
-	w.Eventually(count(worker)).Should(Equal(2))
+	w.Eventually(count(worker)).Should(gomega.Equal(2))
 
 	w.client.known[id].send(bomb(id))
-	w.Eventually(w.broker.Restarts).Should(BeEquivalentTo(1))
+	w.Eventually(w.broker.Restarts).Should(gomega.BeEquivalentTo(1))
 	w.send(id, mq9.Urgent, "after")
 
-	w.Eventually(reader.texts).Should(Equal([]string{"kept", "lost", "after"}), "its place was kept")
-	w.Eventually(worker.texts).Should(Equal([]string{"kept", "lost", "after"}))
-	w.Expect(w.subscribe(id, mq9.AllPriorities, "", -1).texts()).To(Equal([]string{"kept", "after"}))
-	w.Expect(w.subscribe(neighbour, mq9.AllPriorities, "", -1).texts()).To(Equal([]string{"untouched"}))
-	w.Expect(lines.String()).To(And(ContainSubstring("crashed"), ContainSubstring(w.broker.Hash(id)), Not(ContainSubstring(string(id)))))
+	w.Eventually(reader.texts).Should(gomega.Equal([]string{"kept", "lost", "after"}), "its place was kept")
+	w.Eventually(worker.texts).Should(gomega.Equal([]string{"kept", "lost", "after"}))
+	w.Expect(w.subscribe(id, mq9.AllPriorities, "", -1).texts()).To(gomega.Equal([]string{"kept", "after"}))
+	w.Expect(w.subscribe(neighbour, mq9.AllPriorities, "", -1).texts()).To(gomega.Equal([]string{"untouched"}))
+	w.Expect(lines.String()).To(gomega.And(gomega.ContainSubstring("crashed"), gomega.ContainSubstring(w.broker.Hash(id)), gomega.Not(gomega.ContainSubstring(string(id)))))
 }
 
 // explosive is an outlet that panics when it is asked for room.
@@ -75,7 +75,7 @@ func TestTheOperationAtWhichAnActorPanicsIsAnswered(t *testing.T) {
 	w.send(id, mq9.Critical, "x")
 	reply := make(chan *mq9.Error, 1)
 	w.client.Subscribe(id, mq9.AllPriorities, "", &explosive{}, func(err *mq9.Error) { reply <- err })
-	w.Eventually(reply).Should(Receive(Equal(mq9.ErrInternal)))
+	w.Eventually(reply).Should(gomega.Receive(gomega.Equal(mq9.ErrInternal)))
 }
 
 func TestAPanickingGroupHandsEverythingOutAgain(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAPanickingGroupHandsEverythingOutAgain(t *testing.T) {
 	id := w.private()
 	w.send(id, mq9.Critical, "c")
 	a, b := w.subscribe(id, mq9.AllPriorities, "q", -1), &reading{room: -1}
-	w.Eventually(a.texts).Should(Equal([]string{"c"}))
+	w.Eventually(a.texts).Should(gomega.Equal([]string{"c"}))
 	armed := true
 	b.sub = w.client.Subscribe(id, mq9.AllPriorities, "q", b, func(*mq9.Error) {
 		if armed {
@@ -91,11 +91,11 @@ func TestAPanickingGroupHandsEverythingOutAgain(t *testing.T) {
 			panic("a bomb went off")
 		}
 	})
-	w.Eventually(w.broker.Restarts).Should(BeEquivalentTo(1))
+	w.Eventually(w.broker.Restarts).Should(gomega.BeEquivalentTo(1))
 	both := func() []string { return append(a.texts(), b.texts()...) }
-	w.Eventually(both).Should(Equal([]string{"c", "c"}), "who held it is forgotten: it comes again")
+	w.Eventually(both).Should(gomega.Equal([]string{"c", "c"}), "who held it is forgotten: it comes again")
 	w.send(id, mq9.Urgent, "u")
-	w.Eventually(both).Should(ContainElement("u"))
+	w.Eventually(both).Should(gomega.ContainElement("u"))
 }
 
 func TestAPanickingRouterForgetsNobody(t *testing.T) {
@@ -105,17 +105,17 @@ func TestAPanickingRouterForgetsNobody(t *testing.T) {
 	closed := make(chan *ref)
 	close(closed)
 	w.broker.root.Send(w.broker.router, &resolve{found: closed}) // answering panics
-	w.Expect(must[mq9.CreateReply](w)(w.create(request)).IsNew).To(BeFalse())
-	w.Expect(w.broker.Restarts()).To(BeEquivalentTo(1))
+	w.Expect(must[mq9.CreateReply](w)(w.create(request)).IsNew).To(gomega.BeFalse())
+	w.Expect(w.broker.Restarts()).To(gomega.BeEquivalentTo(1))
 }
 
 func TestBackOff(t *testing.T) {
-	g := NewWithT(t)
-	g.Expect(backOff(1)).To(Equal(firstBackOff))
-	g.Expect(backOff(2)).To(Equal(2 * firstBackOff))
-	g.Expect(backOff(100)).To(Equal(longestDelay))
+	g := gomega.NewWithT(t)
+	g.Expect(backOff(1)).To(gomega.Equal(firstBackOff))
+	g.Expect(backOff(2)).To(gomega.Equal(2 * firstBackOff))
+	g.Expect(backOff(100)).To(gomega.Equal(longestDelay))
 	for n := 1; n < 30; n++ {
-		g.Expect(backOff(n)).To(BeNumerically("<=", backOff(n+1)), fmt.Sprint(n))
-		g.Expect(backOff(n)).To(BeNumerically(">=", time.Millisecond))
+		g.Expect(backOff(n)).To(gomega.BeNumerically("<=", backOff(n+1)), fmt.Sprint(n))
+		g.Expect(backOff(n)).To(gomega.BeNumerically(">=", time.Millisecond))
 	}
 }
