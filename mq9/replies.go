@@ -75,8 +75,13 @@ func NewListEntry(e Entry) ListEntry {
 	return ListEntry{e.ID.String(), e.Priority.String(), e.At / 1e9, e.PayloadSize}
 }
 
-// Encode renders the page as JSON.
-func (r ListReply) Encode() []byte { return encode(r) }
+// Encode renders the page as JSON; one without entries has an empty list, not null.
+func (r ListReply) Encode() []byte {
+	if r.Messages == nil {
+		r.Messages = []ListEntry{}
+	}
+	return encode(r)
+}
 
 // Listing is a public mailbox as discovery shows it (protocol section 7).
 type Listing struct {
@@ -114,5 +119,10 @@ type DiscoverReply struct {
 	More      bool      `json:"more"`
 }
 
-// Encode renders the page as JSON.
-func (r DiscoverReply) Encode() []byte { return encode(r) }
+// Encode renders the page as JSON; one without mailboxes has an empty list, not null.
+func (r DiscoverReply) Encode() []byte {
+	if r.Mailboxes == nil {
+		r.Mailboxes = []Listing{}
+	}
+	return encode(r)
+}

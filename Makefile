@@ -1,0 +1,84 @@
+# Bare `make` prints the targets.
+
+SHELL       := /bin/bash -o pipefail
+BIN         := bin
+TOOLS       := $(BIN)/tools
+REPORTS     := $(BIN)/reports
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FUZZTIME    ?= 20s
+SPEC_PROCS  ?= 4
+LINTER      := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+NATS_CLI    := github.com/nats-io/natscli/nats@v0.5.0
+GOFLAGS_VER := -trimpath -ldflags '-X main.version=$(VERSION)'
+# The packages that `go test` runs; the specs have a target of their own.
+UNIT        := $(shell go list ./... 2>/dev/null | grep -v /specs)
+SUDO        := $(if $(filter 0,$(shell id -u)),,sudo)
+DEBIAN      := librocksdb-dev liblz4-dev libsnappy-dev libzstd-dev libbz2-dev zlib1g-dev libgflags-dev
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test lint vet unit race specs clients fuzz fmt tools rocksdb clean
+
+help: ## print this
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## install what is missing, build, and serve on 127.0.0.1:4222
+	$(BIN)/mq9 serve
+
+build: rocksdb ## bin/mq9
+	go build $(GOFLAGS_VER) -o $(BIN)/mq9 ./cmd/mq9
+
+test: ## everything that CI checks, with totals at the end
+	.ci/test
+
+lint: $(TOOLS)/golangci-lint ## golangci-lint, formatting included
+	$(TOOLS)/golangci-lint run ./...
+
+vet: rocksdb ## go vet
+	go vet ./...
+
+unit: rocksdb ## the tests beside the code, with the race detector
+	@mkdir -p $(REPORTS)
+	@go test -race -v -timeout 10m $(UNIT) >$(REPORTS)/unit.log 2>&1; code=$$?; \
+		if [ $$code -ne 0 ]; then grep -v -E '^=== |^ *--- PASS' $(REPORTS)/unit.log; else grep -E '^ok ' $(REPORTS)/unit.log; fi; exit $$code
+
+race: unit specs ## unit tests and specs, both with the race detector
+
+specs: $(BIN)/mq9-race ## the behaviour specs against a race-built binary
+	@mkdir -p $(REPORTS)
+	MQ9_BIN=$(BIN)/mq9-race go tool ginkgo run --no-color --procs=$(SPEC_PROCS) --race --timeout 10m ./specs 2>&1 | tee $(REPORTS)/specs.log
+
+clients: $(BIN)/mq9-race $(TOOLS)/nats specs/clients/node_modules ## the same flows through the nats command and nats.js
+	@mkdir -p $(REPORTS)
+	MQ9_BIN=$(BIN)/mq9-race NATS_CLI=$(TOOLS)/nats go tool ginkgo run --no-color --race --timeout 10m ./specs/clients 2>&1 | tee $(REPORTS)/clients.log
+
+fuzz: rocksdb ## every fuzz target for FUZZTIME (20s)
+	@mkdir -p $(REPORTS)
+	.ci/fuzz $(FUZZTIME) 2>&1 | tee $(REPORTS)/fuzz.log
+
+fmt: $(TOOLS)/golangci-lint ## format all Go files
+	$(TOOLS)/golangci-lint fmt ./...
+
+tools: $(TOOLS)/golangci-lint $(TOOLS)/nats ## the linter and the nats command, into bin/tools
+
+clean: ## remove what was built
+	rm -rf $(BIN) specs/clients/node_modules
+
+# Debian's RocksDB and what linking it needs; nothing happens when it is there.
+rocksdb:
+	@test -e /usr/include/rocksdb/c.h || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends $(DEBIAN); }
+
+$(BIN)/mq9-race: rocksdb FORCE
+	go build -race $(GOFLAGS_VER) -o $@ ./cmd/mq9
+
+$(TOOLS)/golangci-lint:
+	GOBIN=$(CURDIR)/$(TOOLS) go install $(LINTER)
+
+$(TOOLS)/nats:
+	GOBIN=$(CURDIR)/$(TOOLS) go install $(NATS_CLI)
+
+specs/clients/node_modules: specs/clients/package-lock.json
+	cd specs/clients && npm ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: FORCE
+FORCE:

@@ -1,0 +1,31 @@
+// Package frontend speaks the NATS client protocol to the world and puts mailboxes into it.
+//
+// Behind the front stands an embedded nats-server that does not listen. For each client the front opens an in-process
+// connection to it and splices the two: frames whose subject begins with `$mq9.` are taken and handed to the
+// broker of package actors, every other byte passes unchanged and in order. mq9 messages never enter the embedded server's
+// subject space, so no wildcard can see them.
+//
+// # One connection
+//
+//	          ┌────────────────────── session ───────────────────────┐
+//	client ──►│ reader: parser ──(plain bytes)──► uplink ────────────┼──► embedded nats-server
+//	          │   └─(mq9 frames)─► actors.Client                      │
+//	          │                        │ replies, refusals, deliveries│
+//	client ◄──│ writer ◄── outbox ◄────┴──────── upstream reader ◄────┼─── embedded nats-server
+//	          └──────────────────────────────────────────────────────┘
+//
+// Goroutines of a connection: the reader (which is the session), the upstream reader, and a writer that lives only
+// while there is something to write. Callbacks of the broker run on its goroutines; they never block here.
+//
+// # Locks
+//
+// Taken in this order, never the other way round; nothing blocks while one of them is held:
+//
+//	table.mu, barrier.mu, admission.mu  →  outbox.mu
+//	uplink.turn  →  uplink.mu
+//
+// uplink.turn alone is held across a blocking write (to the embedded server's pipe).
+// [actors.Subscription] is called with none of them held.
+//
+// [Server] is safe for concurrent use.
+package frontend

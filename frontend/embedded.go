@@ -1,0 +1,201 @@
+package frontend
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// globalAccount is where connections are when no accounts are configured.
+const globalAccount = "$G"
+
+// startWait is how long the embedded server may take to start. JetStream recovers its streams in it.
+const startWait = 60 * time.Second
+
+// embedded is the nats-server behind the front. It is safe for concurrent use once started.
+type embedded struct {
+	// immutable after newEmbedded
+	options  *server.Options
+	server   *server.Server
+	log      *natsLog
+	tls      *clientTLS // what its configuration says of TLS for clients, which is the front's business; nil without
+	accounts bool       // clients may be in different accounts
+	headers  bool
+	maxSubs  int
+	maxLine  int
+}
+
+// newEmbedded makes the embedded server for a front that listens on addr. config names its configuration file, or is empty.
+func newEmbedded(config string, addr *net.TCPAddr, log *slog.Logger) (*embedded, error) {
+	o := &server.Options{}
+	if config != "" {
+		var err error
+		if o, err = server.ProcessConfigFile(config); err != nil {
+			return nil, fmt.Errorf("nats configuration %s: %w", config, err)
+		}
+	}
+	clients, err := takeTLS(o)
+	if err != nil {
+		return nil, fmt.Errorf("nats configuration %s: %w", config, err)
+	}
+	e := &embedded{
+		options:  o,
+		log:      &natsLog{log: log, fatal: make(chan error, 1)},
+		tls:      clients,
+		accounts: len(o.Accounts) > 0 || len(o.TrustedOperators) > 0 || len(o.TrustedKeys) > 0 || o.AuthCallout != nil,
+		headers:  !o.NoHeaderSupport,
+		maxSubs:  o.MaxSubs,
+	}
+	o.NoSigs, o.NoLog = true, false
+	o.Host, o.Port = addr.IP.String(), addr.Port
+	o.ProxyProtocol = true // the front tells it each client's address that way
+	if o.Cluster.Port == 0 {
+		o.DontListen = true
+	} else {
+		// nats-server starts its routes only after a client listener of its own. It gets one that nobody is told of.
+		if o.ClientAdvertise == "" {
+			o.ClientAdvertise = addr.String()
+		}
+		o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT
+	}
+	admitInProcess(o)
+	if e.server, err = server.NewServer(o); err != nil {
+		return nil, fmt.Errorf("embedded nats-server: %w", err)
+	}
+	if e.maxLine = int(o.MaxControlLine); e.maxLine == 0 {
+		e.maxLine = server.MAX_CONTROL_LINE_SIZE
+	}
+	e.server.SetLoggerV2(e.log, o.Debug, o.Trace, false)
+	e.warnOfListeners(log)
+	return e, nil
+}
+
+// admitInProcess lets users that are restricted to standard connections come through the front, whose connections are
+// of the in-process kind.
+func admitInProcess(o *server.Options) {
+	admit := func(types map[string]struct{}) {
+		if _, ok := types[jwt.ConnectionTypeStandard]; ok {
+			types[jwt.ConnectionTypeInProcess] = struct{}{}
+		}
+	}
+	for _, u := range o.Users {
+		admit(u.AllowedConnectionTypes)
+	}
+	for _, u := range o.Nkeys {
+		admit(u.AllowedConnectionTypes)
+	}
+}
+
+// warnOfListeners says where mailboxes are not.
+func (e *embedded) warnOfListeners(log *slog.Logger) {
+	o := e.options
+	for _, l := range []struct {
+		name string
+		port int
+	}{
+		{"websocket", o.Websocket.Port}, {"leafnodes", o.LeafNode.Port}, {"cluster", o.Cluster.Port},
+		{"gateway", o.Gateway.Port}, {"mqtt", o.MQTT.Port},
+	} {
+		if l.port != 0 {
+			log.Warn("mq9 subjects are spoken on the client listener only, not here", "listener", l.name)
+		}
+	}
+}
+
+// start runs the server and returns when it takes connections.
+func (e *embedded) start() error {
+	started := make(chan struct{})
+	go func() { // ends with Start, which blocks for a cluster's client listener at most until Shutdown
+		defer close(started)
+		e.server.Start()
+	}()
+	ready := make(chan bool, 1)
+	go func() { ready <- e.server.ReadyForConnections(startWait) }()
+	select {
+	case err := <-e.log.fatal:
+		return fmt.Errorf("embedded nats-server: %w", err)
+	case ok := <-ready:
+		if !ok {
+			return errors.New("embedded nats-server: it did not become ready; see the log")
+		}
+	}
+	return nil
+}
+
+// err reports why the server does not work, or nil.
+func (e *embedded) err() error {
+	if err := e.log.failure(); err != nil {
+		return err
+	}
+	if !e.server.Running() {
+		return errors.New("the embedded nats-server is not running")
+	}
+	return nil
+}
+
+// stop ends the server. Connections should be closed by then.
+func (e *embedded) stop() {
+	e.server.Shutdown()
+	e.server.WaitForShutdown()
+}
+
+// account finds which account a connection is in.
+func (e *embedded) account(clientID uint64) (string, error) {
+	if !e.accounts {
+		return globalAccount, nil
+	}
+	z, err := e.server.Connz(&server.ConnzOptions{CID: clientID, Username: true})
+	if err != nil {
+		return "", fmt.Errorf("embedded nats-server: %w", err)
+	}
+	if len(z.Conns) != 1 {
+		return "", errors.New("embedded nats-server: the connection is gone")
+	}
+	if z.Conns[0].Account == "" { // Connz leaves the global one out
+		return globalAccount, nil
+	}
+	return z.Conns[0].Account, nil
+}
+
+// dial opens a connection to the embedded server. It must be introduced next.
+func (e *embedded) dial() (net.Conn, error) {
+	conn, err := e.server.InProcessConn()
+	if err != nil {
+		return nil, fmt.Errorf("embedded nats-server: %w", err)
+	}
+	return conn, nil
+}
+
+// introduction is the line that tells the embedded server who the client is, between its INFO and the client's first byte.
+func introduction(client, front net.Addr) []byte {
+	from, ok := client.(*net.TCPAddr)
+	to, ok2 := front.(*net.TCPAddr)
+	if !ok || !ok2 {
+		return []byte("PROXY UNKNOWN\r\n")
+	}
+	family := "TCP6"
+	source, target := from.IP.String(), to.IP.String()
+	if from.IP.To4() != nil {
+		family = "TCP4"
+	}
+	return []byte("PROXY " + family + " " + source + " " + target + " " +
+		strconv.Itoa(from.Port) + " " + strconv.Itoa(to.Port) + "\r\n")
+}
+
+// clientTLS is the TLS that clients get.
+type clientTLS struct {
+	config    *tls.Config
+	optional  bool          // clients without TLS are taken too
+	first     bool          // the handshake comes before INFO
+	fallback  time.Duration // with first: INFO is sent to a client that says nothing for so long; 0 = never
+	timeout   time.Duration // of the handshake
+	pinned    server.PinnedCertSet
+	mustBring bool // clients must bring a certificate
+}

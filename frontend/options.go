@@ -1,0 +1,93 @@
+package frontend
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+)
+
+// Delivery is the form in which subscribers get messages (protocol section 5).
+type Delivery uint8
+
+// The delivery formats.
+const (
+	DeliverHeaders  Delivery = iota // the publisher's headers plus Mq9-Msg-Id and Mq9-Timestamp
+	DeliverBare                     // the publisher's headers alone; the id is in the reply subject
+	DeliverEnvelope                 // one JSON object that holds message and metadata
+)
+
+var deliveryNames = [...]string{"headers", "bare", "envelope"}
+
+// String returns the name used in the configuration.
+func (d Delivery) String() string {
+	if int(d) < len(deliveryNames) {
+		return deliveryNames[d]
+	}
+	return "invalid"
+}
+
+// ParseDelivery reads the name of a delivery format.
+func ParseDelivery(name string) (Delivery, error) {
+	for d, known := range deliveryNames {
+		if name == known {
+			return Delivery(d), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown delivery format %q: use headers, bare or envelope", name)
+}
+
+// Defaults of Options.
+const (
+	DefaultListen         = "127.0.0.1:4222"
+	DefaultHTTP           = "127.0.0.1:8222"
+	DefaultBarrierTimeout = 5 * time.Second
+)
+
+// Options configure a Server. The zero value of each field means its default.
+type Options struct {
+	Listen         string        // client address, host:port; port 0 = one of the system's choice. Empty = DefaultListen
+	HTTP           string        // health address, host:port, as Listen. Empty = DefaultHTTP
+	NATSConfig     string        // nats-server configuration file for the embedded server; empty = none
+	Delivery       Delivery      // zero = DeliverHeaders
+	BarrierTimeout time.Duration // how long a PONG is withheld for operations that are not stored (protocol section 5) before the connection is closed; 0 = DefaultBarrierTimeout
+	Version        string        // of the broker, for logs; empty = "dev"
+	Log            *slog.Logger  // nil = slog.Default()
+}
+
+// EnsureDefaults fills in what is zero.
+func (o *Options) EnsureDefaults() {
+	if o.Listen == "" {
+		o.Listen = DefaultListen
+	}
+	if o.HTTP == "" {
+		o.HTTP = DefaultHTTP
+	}
+	if o.BarrierTimeout == 0 {
+		o.BarrierTimeout = DefaultBarrierTimeout
+	}
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+}
+
+// Validate returns every problem of the options, joined.
+func (o *Options) Validate() error {
+	var problems []error
+	for _, a := range []struct{ name, address string }{{"listen", o.Listen}, {"http", o.HTTP}} {
+		if _, err := net.ResolveTCPAddr("tcp", a.address); err != nil {
+			problems = append(problems, fmt.Errorf("%s address %q: give host:port", a.name, a.address))
+		}
+	}
+	if int(o.Delivery) >= len(deliveryNames) {
+		problems = append(problems, errors.New("unknown delivery format: use headers, bare or envelope"))
+	}
+	if o.BarrierTimeout < 0 {
+		problems = append(problems, errors.New("barrier timeout: give a positive duration"))
+	}
+	return errors.Join(problems...)
+}

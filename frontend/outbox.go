@@ -1,0 +1,229 @@
+package frontend
+
+import (
+	"net"
+	"sync"
+	"time"
+
+	"github.com/mq9-broker/broker/mq9"
+)
+
+const (
+	// maxUpstream bounds the bytes of the embedded server that wait for the client. Beyond it the front reads no more of
+	// them, and nats-server's rules for slow consumers do their work.
+	maxUpstream = 1 << 20
+
+	// maxControl bounds the replies, refusals and PONGs that wait. Beyond it the session reads no more from its client.
+	maxControl = 1 << 20
+
+	// batchBytes is about how much is written at a time.
+	batchBytes = 64 << 10
+
+	// idleQueue is how many items' room an idle connection may keep.
+	idleQueue = 16
+)
+
+// item is something queued for the client: bytes as they are, or a delivery that is rendered when its turn comes.
+type item struct {
+	chunk   *chunk       // bytes: control frames and frames of the embedded server, as they came
+	out     *outlet      // a delivery's subscription
+	message *mq9.Message // a delivery, shared with the tier and all other readers
+	event   []byte       // or a discovery event
+	cost    int          // bytes of the window that a delivery holds
+}
+
+// boxState is how far an outbox's life has gone.
+type boxState uint8
+
+const (
+	boxOpen      boxState = iota
+	boxFinishing          // nothing is taken any more; what is queued is written, then the connection is closed
+	boxClosed             // nothing is written any more
+)
+
+// outbox is the one place that writes to a client. What is queued goes out in order; a writer goroutine lives while there is
+// anything. All methods are safe for concurrent use and only upstream and awaitControl block.
+type outbox struct {
+	conn  net.Conn        // immutable; closed by the outbox
+	owner *sync.WaitGroup // immutable; counts the writer
+	ended chan struct{}   // closed when the connection is
+
+	mu       sync.Mutex
+	room     sync.Cond // signalled when bytes were written and at the end
+	state    boxState
+	writing  bool   // a writer goroutine is alive
+	queue    []item // from head on
+	head     int
+	window   window
+	upstream int // bytes of the embedded server, queued or being written
+	control  int // bytes of control frames, queued or being written
+}
+
+func newOutbox(conn net.Conn, owner *sync.WaitGroup) *outbox {
+	box := &outbox{conn: conn, owner: owner, ended: make(chan struct{})}
+	box.room.L = &box.mu
+	return box
+}
+
+// write queues a control frame. It is dropped when the connection is closing.
+func (box *outbox) write(frame []byte) {
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	box.writeLocked(frame)
+}
+
+func (box *outbox) writeLocked(frame []byte) {
+	if box.state != boxOpen {
+		return
+	}
+	box.control += len(frame)
+	c := box.chunkLocked(len(frame))
+	c.control += len(frame)
+	c.bytes = append(c.bytes, frame...)
+}
+
+// pass queues whole frames of the embedded server, after waiting for room. It reports false when the connection is closing.
+func (box *outbox) pass(frames []byte) bool {
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	for box.state == boxOpen && box.upstream >= maxUpstream {
+		box.room.Wait()
+	}
+	if box.state != boxOpen {
+		return false
+	}
+	box.upstream += len(frames)
+	c := box.chunkLocked(len(frames))
+	c.upstream += len(frames)
+	c.bytes = append(c.bytes, frames...)
+	return true
+}
+
+// awaitControl waits until few enough control frames are queued. It reports false when the connection is closing.
+func (box *outbox) awaitControl() bool {
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	for box.state == boxOpen && box.control > maxControl {
+		box.room.Wait()
+	}
+	return box.state == boxOpen
+}
+
+// finish writes what is queued, for at most the given time, and then closes the connection.
+func (box *outbox) finish(limit time.Duration) {
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	if box.state != boxOpen {
+		return
+	}
+	box.state = boxFinishing
+	box.room.Broadcast()
+	if err := box.conn.SetWriteDeadline(time.Now().Add(limit)); err != nil {
+		box.closeLocked()
+		return
+	}
+	box.startLocked()
+}
+
+// abort closes the connection at once.
+func (box *outbox) abort() {
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	box.closeLocked()
+}
+
+func (box *outbox) closeLocked() {
+	if box.state == boxClosed {
+		return
+	}
+	box.state = boxClosed
+	close(box.ended)
+	box.queue, box.head = nil, 0
+	_ = box.conn.Close() // nothing can be done about a connection that does not close
+	box.room.Broadcast()
+}
+
+// pushLocked queues an item.
+func (box *outbox) pushLocked(it item) {
+	box.queue = append(box.queue, it)
+	box.startLocked()
+}
+
+// chunkLocked returns the chunk that the next n bytes are appended to.
+func (box *outbox) chunkLocked(n int) *chunk {
+	if last := len(box.queue) - 1; last >= box.head {
+		if c := box.queue[last].chunk; c != nil && len(c.bytes)+n <= batchBytes {
+			return c
+		}
+	}
+	c := newChunk()
+	box.pushLocked(item{chunk: c})
+	return c
+}
+
+func (box *outbox) startLocked() {
+	if !box.writing {
+		box.writing = true
+		box.owner.Go(box.drain)
+	}
+}
+
+// drain is the writer goroutine.
+func (box *outbox) drain() {
+	w := takeWriter()
+	defer w.put()
+	for box.next(w) {
+		if err := w.flush(box.conn); err != nil {
+			box.abort()
+		}
+	}
+}
+
+// next settles what the writer wrote and gives it the next batch. It reports false when there is none; the writer is no more then.
+func (box *outbox) next(w *writer) bool {
+	box.mu.Lock()
+	box.upstream -= w.upstream
+	box.control -= w.control
+	box.window.free(w.cost)
+	if w.upstream+w.control > 0 {
+		box.room.Broadcast()
+	}
+	w.reset()
+	for box.head < len(box.queue) && w.size < batchBytes {
+		it := &box.queue[box.head]
+		if it.out != nil && it.out.surplus() {
+			box.window.free(it.cost)
+		} else {
+			w.take(*it)
+		}
+		*it = item{}
+		box.head++
+	}
+	box.compactLocked()
+	more := len(w.batch) > 0
+	if !more {
+		box.writing = false
+		if cap(box.queue) > idleQueue {
+			box.queue = nil
+		}
+		if box.state == boxFinishing {
+			box.closeLocked()
+		}
+	}
+	woken := box.window.wake()
+	box.mu.Unlock()
+	resume(woken)
+	return more
+}
+
+// compactLocked gives back the queue's memory behind head.
+func (box *outbox) compactLocked() {
+	switch {
+	case box.head == len(box.queue):
+		box.head, box.queue = 0, box.queue[:0]
+	case box.head > len(box.queue)/2:
+		n := copy(box.queue, box.queue[box.head:])
+		clear(box.queue[n:])
+		box.head, box.queue = 0, box.queue[:n]
+	}
+}

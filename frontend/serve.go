@@ -1,0 +1,95 @@
+package frontend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// helloWait bounds how long the embedded server may take to say INFO to a new connection.
+const helloWait = 10 * time.Second
+
+// serve runs one client's connection, on its own goroutine, until it ends.
+func (s *Server) serve(ctx context.Context, conn net.Conn) error {
+	up, err := s.nats.dial()
+	if err != nil {
+		return err
+	}
+	session := newSession(s, up)
+	defer session.up.close()
+	var hello readBuffer
+	info, err := session.hello(&hello, conn)
+	if err != nil {
+		return err
+	}
+	if session.conn, err = s.nats.tls.greet(ctx, conn, info); err != nil {
+		return err
+	}
+	session.box.conn = session.conn
+	session.owned.Go(func() { session.receive(&hello) })
+	if !s.register(session) {
+		session.end(errHangUp)
+		return nil
+	}
+	defer s.forget(session)
+	why := session.read()
+	session.end(why)
+	if why == nil || errors.Is(why, errHangUp) || errors.Is(why, io.EOF) || errors.Is(why, net.ErrClosed) {
+		return nil
+	}
+	return why
+}
+
+func newSession(s *Server, up net.Conn) *session {
+	session := &session{
+		server:  s,
+		subs:    newTable(),
+		admit:   newAdmission(),
+		done:    make(chan struct{}),
+		connect: defaultConnect,
+		parser:  parser{maxLine: s.nats.maxLine},
+	}
+	session.up = &uplink{conn: up, owner: &session.owned}
+	session.box = newOutbox(nil, &session.owned)
+	session.barrier = newBarrier(s.options.BarrierTimeout,
+		func() { session.box.write(framePong) },
+		func() {
+			session.box.write(frameStale)
+			session.box.finish(flushWait)
+		})
+	session.verbose.Store(defaultConnect.Verbose)
+	return session
+}
+
+// hello reads the embedded server's first INFO and introduces the client to it. It returns the INFO for the client; in keeps
+// what follows it.
+func (s *session) hello(in *readBuffer, client net.Conn) ([]byte, error) {
+	if err := s.up.conn.SetDeadline(time.Now().Add(helloWait)); err != nil {
+		return nil, err
+	}
+	var frame serverFrame
+	for frame.kind == frameMore {
+		data, err := in.fill(s.up.conn, frame.size)
+		if err != nil {
+			return nil, fmt.Errorf("no INFO of the embedded server: %w", err)
+		}
+		if frame, err = nextFrame(data); err != nil {
+			return nil, err
+		}
+	}
+	if frame.kind != frameInfo {
+		return nil, errFrame
+	}
+	s.raw, s.conn = client, client
+	info, err := s.inform(frame.arg)
+	if err != nil {
+		return nil, err
+	}
+	in.use(frame.size)
+	// If it refuses the connection, it says why and reads no more: the client is to see that, so a failure here is none.
+	_, _ = s.up.conn.Write(introduction(client.RemoteAddr(), client.LocalAddr()))
+	return info, s.up.conn.SetDeadline(time.Time{})
+}

@@ -1,0 +1,218 @@
+package persistence
+
+import (
+	"sync"
+	"time"
+
+	"github.com/mq9-broker/broker/mq9"
+)
+
+// request is a change on its way through the committer.
+type request struct {
+	change any         // an mq9.Change, or one of the internal ones below
+	done   func(error) // may be nil
+	err    error       // the outcome, set by write
+}
+
+// Internal changes: they too are written by nobody but the committer.
+type (
+	// reserve takes all ids up to mark out of use. It is synced in every mode.
+	reserve struct{ mark uint64 }
+	// purge deletes messages of an expired mailbox by their keys.
+	purge struct{ keys [][]byte }
+	// bury removes an expired mailbox, now empty, from the graveyard.
+	bury struct{ number uint64 }
+	// late stands for a change that came when the store was closing.
+	late struct{}
+)
+
+// weight is about how many bytes a change adds to a batch.
+func weight(change any) int {
+	const small = 64
+	switch c := change.(type) {
+	case mq9.AppendMessage:
+		if c.Message != nil {
+			return small + c.Message.Size()
+		}
+	case mq9.CreateMailbox:
+		if c.Mailbox != nil {
+			return small + len(c.Mailbox.Desc) + len(c.Mailbox.Account) + len(c.Mailbox.ID)
+		}
+	case purge:
+		return small * len(c.keys)
+	}
+	return small
+}
+
+// committer gathers changes and writes them from one goroutine, batch after batch.
+//
+// A request is the queue's until the goroutine takes the whole queue, then the goroutine's alone. The queue is not bounded: Commit must not block,
+// and its callers bound what they have outstanding.
+type committer struct {
+	maxChanges, maxBytes int             // immutable
+	write                func([]request) // sets each request's err; called on the goroutine only
+	tick                 func()          // called on the goroutine every period
+	period               time.Duration   // 0 = no ticks
+
+	wake chan struct{} // holds a token while the queue may be non-empty or closing has begun
+	gone chan struct{} // closed when the goroutine has ended
+
+	mu struct {
+		sync.Mutex
+		queue   []request
+		closing bool // further changes are refused
+		ended   bool // the goroutine takes nothing any more
+	}
+}
+
+// start runs the committer until close.
+func (c *committer) start() {
+	c.wake = make(chan struct{}, 1)
+	c.gone = make(chan struct{})
+	go c.run()
+}
+
+// commit queues a change. Of one caller's changes, and of those that callers order among themselves, the order is kept.
+func (c *committer) commit(change any, done func(error)) {
+	c.mu.Lock()
+	if c.mu.ended {
+		c.mu.Unlock()
+		<-c.gone // those before it are told first
+		if done != nil {
+			done(ErrClosed)
+		}
+		return
+	}
+	if c.mu.closing {
+		change = late{}
+	}
+	c.mu.queue = append(c.mu.queue, request{change: change, done: done})
+	c.mu.Unlock()
+	c.nudge()
+}
+
+// commitWait queues a change and waits for its outcome. It must not be called on the committer's goroutine.
+func (c *committer) commitWait(change any) error {
+	outcome := make(chan error, 1)
+	c.commit(change, func(err error) { outcome <- err })
+	return <-outcome
+}
+
+// close lets the goroutine finish what is queued, refuses what comes later and waits for the end.
+func (c *committer) close() {
+	c.mu.Lock()
+	c.mu.closing = true
+	c.mu.Unlock()
+	c.nudge()
+	<-c.gone
+}
+
+func (c *committer) nudge() {
+	select {
+	case c.wake <- struct{}{}:
+	default: // there is a token already
+	}
+}
+
+// queued is how many changes wait for their batch.
+func (c *committer) queued() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.mu.queue)
+}
+
+func (c *committer) run() {
+	defer close(c.gone)
+	var ticks <-chan time.Time
+	if c.period > 0 {
+		ticker := time.NewTicker(c.period)
+		defer ticker.Stop()
+		ticks = ticker.C
+	}
+	var spare []request
+	for {
+		select {
+		case <-c.wake:
+		case <-ticks:
+			c.tick()
+			continue
+		}
+		taken, ended := c.take(spare)
+		if ended {
+			return
+		}
+		for rest := taken; len(rest) > 0; {
+			n := c.fit(rest)
+			c.settle(rest[:n])
+			rest = rest[n:]
+		}
+		clear(taken) // let go of the messages
+		spare = taken[:0]
+	}
+}
+
+// take swaps the queue for an empty one. It reports the end when there is nothing left and nothing may follow.
+func (c *committer) take(spare []request) (taken []request, ended bool) {
+	const keep = 1 << 14 // one burst must not hold its memory for ever
+	if cap(spare) > keep {
+		spare = nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken, c.mu.queue = c.mu.queue, spare
+	if c.mu.closing {
+		if len(taken) == 0 {
+			c.mu.ended = true
+			return nil, true
+		}
+		c.nudge() // come back and see whether that was all
+	}
+	return taken, false
+}
+
+// fit is how many of the requests make one batch, at least one.
+func (c *committer) fit(requests []request) int {
+	bytes := 0
+	for n, r := range requests {
+		bytes += weight(r.change)
+		if n > 0 && (n == c.maxChanges || bytes > c.maxBytes) {
+			return n
+		}
+	}
+	return len(requests)
+}
+
+// settle writes one batch and tells its waiters in order.
+func (c *committer) settle(batch []request) {
+	c.write(batch)
+	for _, r := range batch {
+		if r.done != nil {
+			r.done(r.err)
+		}
+	}
+}
+
+// ids hands out ids that were never handed out before.
+type ids struct {
+	committer *committer // immutable
+
+	mu struct {
+		sync.Mutex        // held while the new mark is on its way to disk
+		mark       uint64 // the highest id out of use
+	}
+}
+
+// reserve takes n ids out of use and returns the first, once that is on disk.
+func (i *ids) reserve(n uint64) (first uint64, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	mark := i.mu.mark + n
+	if n == 0 || mark < n {
+		return 0, invalid("%d ids at once", n)
+	}
+	if err := i.committer.commitWait(reserve{mark}); err != nil {
+		return 0, err
+	}
+	first, i.mu.mark = i.mu.mark+1, mark
+	return first, nil
+}

@@ -1,0 +1,56 @@
+package persistence
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// Some tests need a process of their own, to kill it or to take its disk away. They run this binary again with the
+// role and the data directory in its environment.
+const (
+	roleVariable = "PERSISTENCE_TEST_ROLE"
+	dirVariable  = "PERSISTENCE_TEST_DIR"
+)
+
+var roles = map[string]func(dir string) error{
+	"writer": writerRole,
+	"full":   fullDiskRole,
+	"opener": openerRole,
+}
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleVariable)
+	if role == "" {
+		os.Exit(m.Run())
+	}
+	if err := roles[role](os.Getenv(dirVariable)); err != nil {
+		os.Stdout.WriteString("error " + err.Error() + "\n")
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// child is another process that writes a line for each thing it did.
+type child struct {
+	*exec.Cmd
+
+	lines *bufio.Scanner
+}
+
+// start runs a role on a data directory. The caller waits for its end.
+func start(t *testing.T, role, dir string) child {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), os.Args[0])
+	c.Env = append(os.Environ(), roleVariable+"="+role, dirVariable+"="+dir)
+	c.Stderr = t.Output()
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return child{c, bufio.NewScanner(out)}
+}
