@@ -11,7 +11,7 @@ LINTER      := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 NATS_CLI    := github.com/nats-io/natscli/nats@v0.5.0
 GOFLAGS_VER := -trimpath -ldflags '-X main.version=$(VERSION)'
 # The packages that `go test` runs; the specs have a target of their own.
-UNIT        := $(shell go list ./... 2>/dev/null | grep -v /specs)
+UNIT         = $(shell go list ./... 2>/dev/null | grep -v /specs)
 SUDO        := $(if $(filter 0,$(shell id -u)),,sudo)
 DEBIAN      := librocksdb-dev liblz4-dev libsnappy-dev libzstd-dev libbz2-dev zlib1g-dev libgflags-dev
 
@@ -30,7 +30,7 @@ build: rocksdb ## bin/mq9
 test: ## everything that CI checks, with totals at the end
 	.ci/test
 
-lint: $(TOOLS)/golangci-lint ## golangci-lint, formatting included
+lint: rocksdb $(TOOLS)/golangci-lint ## golangci-lint, formatting included
 	$(TOOLS)/golangci-lint run ./...
 
 vet: rocksdb ## go vet

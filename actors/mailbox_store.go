@@ -105,7 +105,8 @@ func (m *mailbox) remove(op *remove) {
 		// A second DELETE goes to the store too: it is answered behind the first, by what is left then.
 		e.state = deleting
 		at, done := m.at, &removed{id: op.msg, op: op}
-		m.broker.store.Commit(mq9.DeleteMessage{Number: at.box.Number, Priority: p, ID: op.msg}, func(err error) {
+		change := mq9.DeleteMessage{Number: at.box.Number, Priority: p, ID: op.msg, First: m.queues[p].first()}
+		m.broker.store.Commit(change, func(err error) {
 			done.err = err
 			if !at.send(done) {
 				done.refuse(mq9.ErrNoMailbox)

@@ -86,6 +86,14 @@ func (q *queue) after(id mq9.MsgID) *entry {
 	return nil
 }
 
+// first returns the lowest id that is not gone, or 0. What is being deleted counts: its deletion may yet fail.
+func (q *queue) first() mq9.MsgID {
+	if e := q.after(0); e != nil {
+		return e.id
+	}
+	return 0
+}
+
 // firstStoring returns the lowest id that is still being stored; ok is false when there is none.
 func (q *queue) firstStoring() (id mq9.MsgID, ok bool) {
 	if q.storing == 0 {

@@ -192,12 +192,13 @@ func (r *router) leave(op *leave) {
 
 // recover spawns the mailboxes that the store knows, and has the store forget those that expired while the broker was down.
 func (r *router) recover() error {
+	var expired []*mq9.Mailbox // committed afterwards: the store is being read
 	now := r.broker.config.Now()
-	return r.broker.store.Mailboxes(func(box mq9.Mailbox) error {
+	err := r.broker.store.Mailboxes(func(box mq9.Mailbox) error {
 		life := time.Duration(box.TTL) * time.Second
 		left := min(box.ExpiresAt().Sub(now), life) // a clock set back does not prolong a life
 		if left <= 0 {
-			r.broker.store.Commit(mq9.ExpireMailbox{Mailbox: &box}, r.broker.logCommit("an expired mailbox"))
+			expired = append(expired, &box)
 			return nil
 		}
 		r.spawn(&box, left, living)
@@ -206,4 +207,8 @@ func (r *router) recover() error {
 		}
 		return nil
 	})
+	for _, box := range expired {
+		r.broker.store.Commit(mq9.ExpireMailbox{Mailbox: box}, r.broker.logCommit("an expired mailbox"))
+	}
+	return err
 }

@@ -21,11 +21,18 @@
 //
 // Taken in this order, never the other way round; nothing blocks while one of them is held:
 //
-//	table.mu, barrier.mu, admission.mu  →  outbox.mu
+//	session.calls, session.drain  →  table.mu, barrier.mu, admission.mu  →  outbox.mu
 //	uplink.turn  →  uplink.mu
 //
-// uplink.turn alone is held across a blocking write (to the embedded server's pipe).
-// [actors.Subscription] is called with none of them held.
+// uplink.turn alone is held across a blocking write (to the embedded server's pipe). session.calls alone is held while the
+// broker's [actors.Client] is called; an [actors.Subscription] is called with none of them held.
+//
+// # What is not quite as in nats-server
+//
+// A connection's bytes come from two servers. Each of them keeps its order, and a PONG stands behind all that was read
+// before its PING; but a +OK or -ERR for an mq9 frame may pass one for a plain frame sent just before it, and the other way round.
+// A control line with a CR inside, an LF where its first argument should be, and HMSG from a client are refused
+// with `Unknown Protocol Operation`: what nats-server makes of the first depends on where the stream was cut.
 //
 // [Server] is safe for concurrent use.
 package frontend

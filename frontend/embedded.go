@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -38,7 +39,7 @@ func newEmbedded(config string, addr *net.TCPAddr, log *slog.Logger) (*embedded,
 	if config != "" {
 		var err error
 		if o, err = server.ProcessConfigFile(config); err != nil {
-			return nil, fmt.Errorf("nats configuration %s: %w", config, err)
+			return nil, fmt.Errorf("nats configuration: %s", oneLine(err))
 		}
 	}
 	clients, err := takeTLS(o)
@@ -77,6 +78,9 @@ func newEmbedded(config string, addr *net.TCPAddr, log *slog.Logger) (*embedded,
 	return e, nil
 }
 
+// oneLine renders an error of nats-server's configuration parser, which names the file, in one line.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
 // admitInProcess lets users that are restricted to standard connections come through the front, whose connections are
 // of the in-process kind.
 func admitInProcess(o *server.Options) {
@@ -100,8 +104,11 @@ func (e *embedded) warnOfListeners(log *slog.Logger) {
 		name string
 		port int
 	}{
-		{"websocket", o.Websocket.Port}, {"leafnodes", o.LeafNode.Port}, {"cluster", o.Cluster.Port},
-		{"gateway", o.Gateway.Port}, {"mqtt", o.MQTT.Port},
+		{"websocket", o.Websocket.Port},
+		{"leafnodes", o.LeafNode.Port},
+		{"cluster", o.Cluster.Port},
+		{"gateway", o.Gateway.Port},
+		{"mqtt", o.MQTT.Port},
 	} {
 		if l.port != 0 {
 			log.Warn("mq9 subjects are spoken on the client listener only, not here", "listener", l.name)

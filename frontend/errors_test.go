@@ -10,14 +10,22 @@ import (
 
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ name, got, want string }{
-		{"publish", string(refusePub("$mq9.x", mq9.Errorf(404, "no"))),
-			"-ERR 'Permissions Violation for Publish to \"$mq9.x\": 404 no'\r\n"},
-		{"subscription", string(refuseSub("$mq9.x", "", mq9.Errorf(403, "no"))),
-			"-ERR 'Permissions Violation for Subscription to \"$mq9.x\": 403 no'\r\n"},
-		{"queue", string(refuseSub("$mq9.x", "q", mq9.Errorf(403, "no"))),
-			"-ERR 'Permissions Violation for Subscription to \"$mq9.x\" using queue \"q\": 403 no'\r\n"},
-		{"subject that is no UTF-8", string(refusePub("$mq9.\xff\x01é任", mq9.Errorf(400, "no"))),
-			"-ERR 'Permissions Violation for Publish to \"$mq9.??é任\": 400 no'\r\n"},
+		{
+			"publish", string(refusePub("$mq9.x", mq9.Errorf(404, "no"))),
+			"-ERR 'Permissions Violation for Publish to \"$mq9.x\": 404 no'\r\n",
+		},
+		{
+			"subscription", string(refuseSub("$mq9.x", "", mq9.Errorf(403, "no"))),
+			"-ERR 'Permissions Violation for Subscription to \"$mq9.x\": 403 no'\r\n",
+		},
+		{
+			"queue", string(refuseSub("$mq9.x", "q", mq9.Errorf(403, "no"))),
+			"-ERR 'Permissions Violation for Subscription to \"$mq9.x\" using queue \"q\": 403 no'\r\n",
+		},
+		{
+			"subject that is no UTF-8", string(refusePub("$mq9.\xff\x01é任", mq9.Errorf(400, "no"))),
+			"-ERR 'Permissions Violation for Publish to \"$mq9.??é任\": 400 no'\r\n",
+		},
 		{"quotes in the reason", why(mq9.Errorf(400, "unknown \"x\" 'y'\r\n…")), "400 unknown x y???"},
 		{"what makes clients close", why(mq9.Errorf(400, "unknown key stale ConneCtion")), "400 refused"},
 		{"what makes clients close, hidden by quotes", why(mq9.Errorf(400, "authorization' violation")), "400 refused"},

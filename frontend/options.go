@@ -52,7 +52,6 @@ type Options struct {
 	NATSConfig     string        // nats-server configuration file for the embedded server; empty = none
 	Delivery       Delivery      // zero = DeliverHeaders
 	BarrierTimeout time.Duration // how long a PONG is withheld for operations that are not stored (protocol section 5) before the connection is closed; 0 = DefaultBarrierTimeout
-	Version        string        // of the broker, for logs; empty = "dev"
 	Log            *slog.Logger  // nil = slog.Default()
 }
 
@@ -66,9 +65,6 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.BarrierTimeout == 0 {
 		o.BarrierTimeout = DefaultBarrierTimeout
-	}
-	if o.Version == "" {
-		o.Version = "dev"
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()

@@ -14,7 +14,7 @@ import (
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // stock runs a plain nats-server, the oracle for all that is not ours.
-func stock(t *testing.T) net.Addr {
+func stock(t testing.TB) net.Addr {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
 	if err != nil {

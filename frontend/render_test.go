@@ -24,17 +24,37 @@ func TestRender(t *testing.T) {
 		m     *mq9.Message
 		want  string
 	}{
-		{"headers", style{DeliverHeaders, true}, message(mq9.Normal, ""),
-			"HMSG $mq9.AI.MAILBOX.MSG.t.q 7 " + reply + " 86 90\r\nNATS/1.0\r\n" + ours + "\r\na\r\nb\r\n"},
-		{"headers of the publisher first", style{DeliverHeaders, true}, message(mq9.Critical, "B: 1\r\nA: 2\r\n"),
-			"HMSG $mq9.AI.MAILBOX.MSG.t.q.critical 7 " + reply + " 98 102\r\nNATS/1.0\r\nB: 1\r\nA: 2\r\n" + ours + "\r\na\r\nb\r\n"},
-		{"headers, client without", style{DeliverHeaders, false}, message(mq9.Normal, "A: 2\r\n"),
-			"MSG $mq9.AI.MAILBOX.MSG.t.q 7 " + reply + " 4\r\na\r\nb\r\n"},
+		{
+			"headers",
+			style{DeliverHeaders, true},
+			message(mq9.Normal, ""),
+			"HMSG $mq9.AI.MAILBOX.MSG.t.q 7 " + reply + " 86 90\r\nNATS/1.0\r\n" + ours + "\r\na\r\nb\r\n",
+		},
+		{
+			"headers of the publisher first",
+			style{DeliverHeaders, true},
+			message(mq9.Critical, "B: 1\r\nA: 2\r\n"),
+			"HMSG $mq9.AI.MAILBOX.MSG.t.q.critical 7 " + reply + " 98 102\r\nNATS/1.0\r\nB: 1\r\nA: 2\r\n" + ours + "\r\na\r\nb\r\n",
+		},
+		{
+			"headers, client without",
+			style{DeliverHeaders, false},
+			message(mq9.Normal, "A: 2\r\n"),
+			"MSG $mq9.AI.MAILBOX.MSG.t.q 7 " + reply + " 4\r\na\r\nb\r\n",
+		},
 		{"bare", style{DeliverBare, true}, message(mq9.Normal, ""), "MSG $mq9.AI.MAILBOX.MSG.t.q 7 " + reply + " 4\r\na\r\nb\r\n"},
-		{"bare with headers of the publisher", style{DeliverBare, true}, message(mq9.Urgent, "A: 2\r\n"),
-			"HMSG $mq9.AI.MAILBOX.MSG.t.q.urgent 7 " + reply + " 18 22\r\nNATS/1.0\r\nA: 2\r\n\r\na\r\nb\r\n"},
-		{"envelope", style{DeliverEnvelope, true}, message(mq9.Urgent, ""),
-			fmt.Sprintf("MSG $mq9.AI.MAILBOX.MSG.t.q.urgent 7 %s %d\r\n%s\r\n", reply, len(object), object)},
+		{
+			"bare with headers of the publisher",
+			style{DeliverBare, true},
+			message(mq9.Urgent, "A: 2\r\n"),
+			"HMSG $mq9.AI.MAILBOX.MSG.t.q.urgent 7 " + reply + " 18 22\r\nNATS/1.0\r\nA: 2\r\n\r\na\r\nb\r\n",
+		},
+		{
+			"envelope",
+			style{DeliverEnvelope, true},
+			message(mq9.Urgent, ""),
+			fmt.Sprintf("MSG $mq9.AI.MAILBOX.MSG.t.q.urgent 7 %s %d\r\n%s\r\n", reply, len(object), object),
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			head, payload := c.style.appendMessage(nil, "7", "t.q", c.m)

@@ -31,7 +31,7 @@ func (s *Server) serve(ctx context.Context, conn net.Conn) error {
 	session.box.conn = session.conn
 	session.owned.Go(func() { session.receive(&hello) })
 	if !s.register(session) {
-		session.end(errHangUp)
+		session.end(net.ErrClosed) // it came too late
 		return nil
 	}
 	defer s.forget(session)

@@ -17,7 +17,9 @@ const (
 	noTour   = "404 no such mailbox: it never existed or has expired; CREATE it first"
 )
 
-func pub(subject, body string) string { return "PUB " + subject + " " + itoa(len(body)) + "\r\n" + body + "\r\n" }
+func pub(subject, body string) string {
+	return "PUB " + subject + " " + itoa(len(body)) + "\r\n" + body + "\r\n"
+}
 
 func TestSessionEndToEnd(t *testing.T) {
 	f := startFront(t, Options{}, "")
@@ -71,13 +73,19 @@ func TestSessionRefusals(t *testing.T) {
 		name, send string
 		want       []string
 	}{
-		{"publish to nobody", pub("$mq9.AI.MAILBOX.MSG.no", "x"),
-			[]string{`-ERR 'Permissions Violation for Publish to "$mq9.AI.MAILBOX.MSG.no": ` + noTour + `'`}},
-		{"subscribe to nobody", "SUB $mq9.AI.MAILBOX.MSG.no.* 5\r\n",
-			[]string{`-ERR 'Permissions Violation for Subscription to "$mq9.AI.MAILBOX.MSG.no.*": ` + noTour + `'`}},
+		{
+			"publish to nobody", pub("$mq9.AI.MAILBOX.MSG.no", "x"),
+			[]string{`-ERR 'Permissions Violation for Publish to "$mq9.AI.MAILBOX.MSG.no": ` + noTour + `'`},
+		},
+		{
+			"subscribe to nobody", "SUB $mq9.AI.MAILBOX.MSG.no.* 5\r\n",
+			[]string{`-ERR 'Permissions Violation for Subscription to "$mq9.AI.MAILBOX.MSG.no.*": ` + noTour + `'`},
+		},
 		{"its UNSUB is ignored", "UNSUB 5\r\nUNSUB 6 1\r\n", nil},
-		{"queue subscribe to nobody", "SUB $mq9.AI.MAILBOX.MSG.no q 5\r\n",
-			[]string{`-ERR 'Permissions Violation for Subscription to "$mq9.AI.MAILBOX.MSG.no" using queue "q": ` + noTour + `'`}},
+		{
+			"queue subscribe to nobody", "SUB $mq9.AI.MAILBOX.MSG.no q 5\r\n",
+			[]string{`-ERR 'Permissions Violation for Subscription to "$mq9.AI.MAILBOX.MSG.no" using queue "q": ` + noTour + `'`},
+		},
 		{"wildcard", "SUB $mq9.> 5\r\n", []string{`-ERR 'Permissions Violation for Subscription to "$mq9.>": 403 …`}},
 		{"wildcard mailbox", "SUB $mq9.AI.MAILBOX.MSG.* 5\r\n", []string{`-ERR 'Permissions Violation for Subscription to "$mq9.AI.MAILBOX.MSG.*": 403 …`}},
 		{"no UTF-8", "SUB $mq9.AI.MAILBOX.MSG.\xff 5\r\n", []string{`-ERR 'Permissions Violation for Subscription to "$mq9.AI.MAILBOX.MSG.?": 400 …`}},
@@ -85,11 +93,15 @@ func TestSessionRefusals(t *testing.T) {
 		{"event", pub(mq9.SubjectDiscover, "{}"), []string{`-ERR 'Permissions Violation for Publish to "$mq9.AI.PUBLIC.LIST": 403 …`}},
 		{"watch with a queue", "SUB $mq9.AI.PUBLIC.LIST q 5\r\n", []string{`-ERR 'Permissions Violation for Subscription to "$mq9.AI.PUBLIC.LIST" using queue "q": 400 …`}},
 		{"CREATE without reply is carried out", pub(mq9.SubjectCreate, `{"public":true,"name":"quiet"}`) + "PING\r\n" + pub("$mq9.AI.MAILBOX.MSG.quiet", "x"), []string{"PONG"}},
-		{"header injection", "HPUB " + tour + " 27 27\r\nNATS/1.0\r\nA: b\nMq9-X: y\r\n\r\n\r\n",
-			[]string{`-ERR 'Permissions Violation for Publish to "` + tour + `": 400 …`}},
+		{
+			"header injection", "HPUB " + tour + " 27 27\r\nNATS/1.0\r\nA: b\nMq9-X: y\r\n\r\n\r\n",
+			[]string{`-ERR 'Permissions Violation for Publish to "` + tour + `": 400 …`},
+		},
 		{"too large", pub(tour, big), []string{`-ERR 'Permissions Violation for Publish to "` + tour + `": 413 …`}},
-		{"too large, as a request", "SUB in 7\r\nPUB " + tour + " in 1001\r\n" + big + "\r\nUNSUB 7\r\n",
-			[]string{`MSG in 7 …`, `{"error":"the message is over max_payload: send less, or send a reference","code":413}`}},
+		{
+			"too large, as a request", "SUB in 7\r\nPUB " + tour + " in 1001\r\n" + big + "\r\nUNSUB 7\r\n",
+			[]string{`MSG in 7 …`, `{"error":"the message is over max_payload: send less, or send a reference","code":413}`},
+		},
 		{"request of nobody", "SUB in 7\r\nPUB $mq9.AI.MAILBOX.MSG.no in 0\r\n\r\nUNSUB 7\r\n", []string{`MSG in 7 …`, `{"error":"no such mailbox…`}},
 		{"unknown subject", pub("$mq9.foo", ""), []string{`-ERR 'Permissions Violation for Publish to "$mq9.foo": 400 …`}},
 	} {
@@ -171,10 +183,14 @@ func TestSessionVerbose(t *testing.T) {
 	c.expect("+OK")
 	c.send("SUB " + tour + " 1\r\n")
 	c.expect("+OK", "MSG …", "one")
-	c.send("UNSUB 1\r\nSUB in 2\r\nPUB " + tour + " in 1\r\nx\r\n")
-	c.expect("+OK", "+OK", "+OK", "MSG in 2 26", "…")
-	c.send("UNSUB 1\r\nUNSUB 1\r\nUNSUB 2\r\nPUB $mq9.foo 0\r\n\r\nSUB $mq9.foo 3\r\nPING\r\n")
-	c.expect("+OK", "+OK", "+OK", `-ERR '…`, `-ERR '…`, "PONG")
+	c.send("UNSUB 1\r\nSUB in 2\r\n")
+	c.expect("+OK", "+OK")
+	c.send("PUB " + tour + " in 1\r\nx\r\n")
+	c.expect("+OK", "MSG in 2 26", "…")
+	c.send("UNSUB 1\r\nUNSUB 1\r\nUNSUB 2\r\n")
+	c.expect("+OK", "+OK", "+OK")
+	c.send("PUB $mq9.foo 0\r\n\r\nSUB $mq9.foo 3\r\nPING\r\n")
+	c.expect(`-ERR '…`, `-ERR '…`, "PONG")
 	// The reply to a foreign inbox is a frame of our own: its +OK is not the client's.
 	other := connect(t, f.Addr())
 	other.send("SUB foreign 1\r\nPING\r\n")

@@ -10,10 +10,24 @@ func TestMatches(t *testing.T) {
 		pattern, subject string
 		want             bool
 	}{
-		{"a.b", "a.b", true}, {"a.b", "a.c", false}, {"a.b", "a", false}, {"a", "a.b", false},
-		{"a.*", "a.b", true}, {"a.*", "a.b.c", false}, {"a.*", "a", false}, {"*.b", "a.b", true}, {"*", "a", true},
-		{">", "a", true}, {">", "a.b.c", true}, {"a.>", "a.b.c", true}, {"a.>", "a", false}, {"a.>", "b.c", false},
-		{"a.>.c", "a.b.c", false}, {"a.*b", "a.xb", false}, {"a.b*", "a.b*", true}, {"a.*.c", "a.b.c", true},
+		{"a.b", "a.b", true},
+		{"a.b", "a.c", false},
+		{"a.b", "a", false},
+		{"a", "a.b", false},
+		{"a.*", "a.b", true},
+		{"a.*", "a.b.c", false},
+		{"a.*", "a", false},
+		{"*.b", "a.b", true},
+		{"*", "a", true},
+		{">", "a", true},
+		{">", "a.b.c", true},
+		{"a.>", "a.b.c", true},
+		{"a.>", "a", false},
+		{"a.>", "b.c", false},
+		{"a.>.c", "a.b.c", false},
+		{"a.*b", "a.xb", false},
+		{"a.b*", "a.b*", true},
+		{"a.*.c", "a.b.c", true},
 	} {
 		if got := matches(c.pattern, c.subject); got != c.want {
 			t.Errorf("%s on %s: got %v", c.pattern, c.subject, got)

@@ -70,6 +70,7 @@ type (
 		Number   uint64 // the mailbox
 		Priority Priority
 		ID       MsgID
+		First    MsgID // nothing of this mailbox and priority is stored below it: reading may begin there; 0 = unknown
 	}
 )
 

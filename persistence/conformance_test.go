@@ -41,7 +41,7 @@ func TestConformanceOfStore(t *testing.T) {
 
 func TestConformanceWithTinyBatches(t *testing.T) {
 	conformance(t, func(t *testing.T) store {
-		return open(t, t.TempDir(), Options{MaxBatchChanges: 1, MaxBatchBytes: 1, MemtableBytes: 64 << 10})
+		return open(t, t.TempDir(), Options{Sync: SyncNever, MaxBatchChanges: 1, MaxBatchBytes: 1, MemtableBytes: 64 << 10})
 	})
 }
 

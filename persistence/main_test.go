@@ -7,12 +7,9 @@ import (
 	"testing"
 )
 
-// Some tests need a process of their own, to kill it or to take its disk away. They run this binary again with the
-// role and the data directory in its environment.
-const (
-	roleVariable = "PERSISTENCE_TEST_ROLE"
-	dirVariable  = "PERSISTENCE_TEST_DIR"
-)
+// Some tests need a process of their own, to kill it or to take its disk away. They run this binary again in the data
+// directory, with the role in its environment.
+const roleVariable = "PERSISTENCE_TEST_ROLE"
 
 var roles = map[string]func(dir string) error{
 	"writer": writerRole,
@@ -25,7 +22,7 @@ func TestMain(m *testing.M) {
 	if role == "" {
 		os.Exit(m.Run())
 	}
-	if err := roles[role](os.Getenv(dirVariable)); err != nil {
+	if err := roles[role]("."); err != nil {
 		os.Stdout.WriteString("error " + err.Error() + "\n")
 		os.Exit(1)
 	}
@@ -42,8 +39,13 @@ type child struct {
 // start runs a role on a data directory. The caller waits for its end.
 func start(t *testing.T, role, dir string) child {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), os.Args[0])
-	c.Env = append(os.Environ(), roleVariable+"="+role, dirVariable+"="+dir)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), self)
+	c.Dir = dir
+	c.Env = append(os.Environ(), roleVariable+"="+role)
 	c.Stderr = t.Output()
 	out, err := c.StdoutPipe()
 	if err != nil {

@@ -21,6 +21,7 @@ func Open(dir string, opts Options) (*Store, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
+	dir = filepath.Clean(dir) // RocksDB's messages, which explain reads, name files with it
 	if err := checkDirectory(dir); err != nil {
 		return nil, err
 	}
@@ -37,9 +38,24 @@ func Open(dir string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// checkDirectory makes dir if need be, and refuses one that is somebody else's before RocksDB has changed anything in it.
+// makeDirectory makes dir if need be, such that it outlives a power failure as what will be in it does.
+func makeDirectory(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	parent, err := os.Open(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(parent.Sync(), parent.Close())
+}
+
+// checkDirectory refuses a directory that is somebody else's before RocksDB has changed anything in it.
 func checkDirectory(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil { //nolint:gosec // the operator chooses where the data are
+	if err := makeDirectory(dir); err != nil {
 		return fmt.Errorf("%s %w (%s): choose a directory that this user may write", dir, ErrPath, oneLine(err))
 	}
 	files, err := os.ReadDir(dir)

@@ -57,7 +57,7 @@ func TestOpenRefusesInOneLine(t *testing.T) {
 			g := gomega.NewWithT(t)
 			dir := filepath.Join(t.TempDir(), "data")
 			c.prepare(g, dir)
-			_, err := Open(dir, Options{})
+			_, err := Open(dir+"/", Options{})
 			g.Expect(err).To(gomega.MatchError(c.class))
 			g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(c.says)))
 			g.Expect(err.Error()).To(gomega.HavePrefix(dir))

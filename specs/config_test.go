@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,6 +114,27 @@ var _ = Describe("With a nats-server configuration", func() {
 		Expect(m.Data).To(BeEquivalentTo("first"))
 		Expect(m.AckSync()).To(Succeed())
 		agent.Private()
+	})
+
+	It("opens the listeners of the configuration, all but the clients' one, which is --listen's", func() {
+		monitor, elsewhere := harness.FreeAddr("127.0.0.1"), harness.FreeAddr("127.0.0.1")
+		own := serve(fmt.Sprintf("listen: %q\nhttp: %q\nserver_name: \"named\"\n", elsewhere, monitor))
+		Expect(own.Connect().ConnectedServerName()).To(Equal("named"))
+		resp, err := http.Get("http://" + monitor + "/varz")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(resp.Body.Close()).To(Succeed())
+		Expect(resp.StatusCode).To(Equal(http.StatusOK))
+		_, err = net.Dial("tcp", elsewhere)
+		Expect(err).To(HaveOccurred())
+	})
+
+	It("takes over the limit of connections", func() {
+		own := serve("max_connections: 2\n")
+		own.Connect().Private()
+		own.Connect()
+		Expect(own.Dial().Until(harness.EOF)).To(Equal([]harness.Frame{
+			{Op: "-ERR", Args: "'maximum connections exceeded'"}, {Op: harness.EOF},
+		}))
 	})
 
 	It("takes over its limits", func() {

@@ -136,9 +136,9 @@ var _ = Describe("Life and TTL", func() {
 	})
 
 	It("never delivers what has expired to a reader that comes to it late", func() { // fault kind 12
-		m := agent.Create(`{"ttl":2}`)
+		m := agent.Create(`{"ttl":4}`)
 		payload := string(make([]byte, 100_000))
-		for range 200 {
+		for range 100 {
 			agent.Publish(m.MailID, payload)
 		}
 		agent.Sync()
@@ -152,6 +152,6 @@ var _ = Describe("Life and TTL", func() {
 			Expect(f.Op).To(Equal("HMSG"))
 			got++
 		}
-		Expect(got).To(BeNumerically("<", 200), "what was not yet on its way at the end is not sent")
+		Expect(got).To(BeNumerically("<", 100), "what was not yet on its way at the end is not sent")
 	})
 })

@@ -73,6 +73,14 @@ var _ = Describe("LIST", func() {
 		Expect(got).To(Equal(want))
 	})
 
+	It("goes on after a message that was deleted meanwhile", func() {
+		ids := []string{agent.Send(id, "1"), agent.Send(id, "2"), agent.Send(id, "3")}
+		Expect(agent.Delete(id, ids[1])).To(BeTrue())
+		page := agent.List(id, fmt.Sprintf(`{"after":%q}`, ids[1]))
+		Expect(page.Messages).To(HaveLen(1))
+		Expect(page.Messages[0].MsgID).To(Equal(ids[2]))
+	})
+
 	It("says that there is no more when the page ends exactly at the end", func() {
 		agent.Send(id, "x")
 		agent.Send(id, "x")

@@ -218,6 +218,51 @@ var _ = Describe("Queue groups", func() {
 		Expect(a.Count()).To(Equal(50))
 	})
 
+	It("hands a leaver's messages only to members whose pattern matches, and keeps the rest for one that comes", func() {
+		dying, a := join(".*")
+		agent.Publish(id, numbered("n", 5)...)
+		agent.Publish(id+critical, numbered("c", 5)...)
+		Eventually(a.Count).Should(Equal(10))
+		_, firefighter := join(critical)
+		dying.Close()
+		Eventually(firefighter.Payloads).Should(Equal(numbered("c", 5)))
+		_, b := join(".*")
+		Eventually(b.Payloads).Should(Equal(numbered("n", 5)))
+		Consistently(firefighter.Count).Should(Equal(5))
+	})
+
+	It("treats two subscriptions of one connection as two members", func() {
+		c := broker.Connect()
+		a, b := c.Work(harness.Send+id+".*", "workers"), c.Work(harness.Send+id+".*", "workers")
+		tasks := numbered("t", 20)
+		agent.Publish(id, tasks...)
+		Eventually(together(a, b)).Should(Equal(sorted(tasks)))
+		Expect(a.Count()).To(Equal(10))
+		_, heir := join(".*")
+		c.Close()
+		Eventually(together(heir)).Should(Equal(sorted(tasks)))
+	})
+
+	It("gives a worker that reconnects what it had in hand", func() {
+		c, f := join(".*")
+		agent.Publish(id, numbered("t", 5)...)
+		Eventually(f.Count).Should(Equal(5))
+		Expect(c.ForceReconnect()).To(Succeed())
+		Eventually(f.Payloads).Should(Equal(append(numbered("t", 5), numbered("t", 5)...)))
+	})
+
+	It("leaves no ghosts after a storm of workers that come and go", func() { // fault kind 17
+		for range 100 {
+			raw := broker.DialConnected()
+			raw.Say("SUB " + harness.Send + id + ".* workers 1\r\n")
+			Expect(raw.Sync()).To(BeEmpty())
+			raw.Hangup()
+		}
+		_, f := join(".*")
+		agent.Publish(id, numbered("t", 50)...)
+		Eventually(f.Payloads).Should(Equal(numbered("t", 50)))
+	})
+
 	It("goes on with an independent subscription and other groups as if they were alone", func() {
 		_, a := join(".*")
 		other := broker.Connect().Work(harness.Send+id+".*", "others")
@@ -277,6 +322,27 @@ var _ = Describe("Queue groups", func() {
 			Eventually(f.Payloads).Should(Equal([]string{"n1", "c1"}))
 			Expect(c.Delete(id, f.IDs()[1])).To(BeTrue())
 			Eventually(f.Payloads).Should(Equal([]string{"n1", "c1", "n2"}))
+		})
+
+		It("frees a member when somebody else deletes what it holds", func() {
+			_, f := join(".*")
+			agent.Publish(id, "1", "2")
+			Eventually(f.Payloads).Should(Equal([]string{"1"}))
+			Expect(broker.Connect().Delete(id, f.IDs()[0])).To(BeTrue())
+			Eventually(f.Payloads).Should(Equal([]string{"1", "2"}))
+		})
+
+		It("hands on what a dead member held ahead of what waits behind it", func() {
+			dying, a := join(".*")
+			agent.Publish(id, "1", "2", "3")
+			Eventually(a.Payloads).Should(Equal([]string{"1"}))
+			dying.Close()
+			c, b := join(".*")
+			for n := 1; n <= 3; n++ {
+				Eventually(b.Count).Should(Equal(n))
+				Expect(c.Delete(id, b.IDs()[n-1])).To(BeTrue())
+			}
+			Expect(b.Payloads()).To(Equal([]string{"1", "2", "3"}))
 		})
 
 		It("binds only queue groups", func() {

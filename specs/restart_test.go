@@ -103,6 +103,18 @@ var _ = Describe("Restart", func() {
 		Expect(agent.Delete(id, gone)).To(BeFalse())
 	})
 
+	It("leaves deleted what a flush covered, however it was deleted", func() {
+		agent.Publish(id+urgent, numbered("m", 50)...)
+		feed := agent.Mailbox(id)
+		Eventually(feed.Count).Should(Equal(50))
+		for _, m := range feed.Messages() {
+			Expect(m.Respond(nil)).To(Succeed())
+		}
+		agent.Sync()
+		restart()
+		Expect(agent.Stored(id)).To(BeEmpty())
+	})
+
 	It("does not bring back a mailbox that expired meanwhile, and counts the TTL from the creation", func() { // fault kind 4
 		short, name := agent.Create(`{"ttl":1}`), harness.UniqueName()
 		agent.Create(public(name, 1))
@@ -219,7 +231,9 @@ var _ = Describe("Restart", func() {
 var _ = Describe("SIGTERM", func() {
 	It("announces lame duck, closes every connection and exits with 0 within 5 s", func() {
 		own := harness.StartBroker(program)
-		agent, raw := own.Connect(nats.NoReconnect()), own.DialConnected()
+		warned := make(chan struct{})
+		agent := own.Connect(nats.NoReconnect(), nats.LameDuckModeHandler(func(*nats.Conn) { close(warned) }))
+		raw := own.DialConnected()
 		id := agent.Private()
 		agent.Mailbox(id)
 		for i := range 200 {
@@ -230,6 +244,7 @@ var _ = Describe("SIGTERM", func() {
 		Expect(raw.Until(harness.EOF)).To(Equal([]harness.Frame{{Op: harness.EOF}}))
 		Expect(raw.Infos[len(raw.Infos)-1]).To(ContainSubstring(`"ldm":true`))
 		Eventually(agent.IsClosed).Should(BeTrue())
+		Expect(warned).To(BeClosed())
 
 		own.Start()
 		Expect(own.Connect().Stored(id)).To(HaveLen(200))

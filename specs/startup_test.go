@@ -69,7 +69,7 @@ var _ = Describe("Starting", func() {
 
 	It("fails with one clear line for a nats-server configuration that is broken", func() {
 		own := prepared("--nats-config", writeConfig("max_payload: {{{\n"))
-		Expect(failing(own.Command())).To(ContainSubstring("nats.conf"))
+		Expect(failing(own.Command())).To(And(ContainSubstring("configuration"), ContainSubstring("line 2")))
 	})
 
 	It("fails with one clear line for a data directory that cannot be made", func() {

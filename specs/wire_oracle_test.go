@@ -38,6 +38,25 @@ var _ = Describe("The wire, beside a stock nats-server", func() {
 		Entry("to headers without NATS/1.0", 0, harness.Ordinary, "SUB a 1\r\n", hpub("a", "HTTP/1.0\r\n\r\n", "body")),
 		Entry("to lower-case verbs", 1, "connect {}\r\n", "sub a 1\r\npub a 1\r\nx\r\nunsub 1\r\nping\r\n"),
 		Entry("to tabs", 0, harness.Ordinary, "SUB\ta\t1\r\nPUB\ta\t1\r\nx\r\n"),
+		Entry("to operations before CONNECT", 1, "PING\r\nSUB a 1\r\nPUB a 1\r\nx\r\n"),
+		Entry("to a second CONNECT that turns verbose on", 0, harness.Ordinary, "SUB a 1\r\n", verbose, "PUB a 1\r\nx\r\n"),
+		Entry("to a connection without echo", 0, `CONNECT {"verbose":false,"echo":false}`+"\r\n", "SUB a 1\r\nPUB a 1\r\nx\r\n"),
+		Entry("to a pedantic connection's bad subjects", 0, `CONNECT {"verbose":false,"pedantic":true}`+"\r\n", "PUB a.*.b 1\r\nx\r\nSUB a..b 1\r\n"),
+		Entry("to what servers send: +OK", 0, harness.Ordinary, "+OK\r\n"),
+		Entry("to what servers send: -ERR", 0, harness.Ordinary, "-ERR 'x'\r\n"),
+		Entry("to what servers send: INFO", 0, harness.Ordinary, "INFO {}\r\n"),
+		Entry("to what servers send: MSG", 0, harness.Ordinary, "MSG a 1 1\r\nx\r\n"),
+		Entry("to an empty line", 0, harness.Ordinary, "\r\n"),
+		Entry("to a blank before a verb", 0, harness.Ordinary, " SUB a 1\r\n"),
+		Entry("to sizes with leading zeros", 0, harness.Ordinary, "SUB a 1\r\nPUB a 0003\r\nabc\r\n"),
+		Entry("to sizes with a sign", 0, harness.Ordinary, "PUB a +3\r\nabc\r\n"),
+		Entry("to an UNSUB without sid", 0, harness.Ordinary, "UNSUB\r\n"),
+		Entry("to an UNSUB with a max that is no number", 0, harness.Ordinary, "SUB a 1\r\nUNSUB 1 x\r\nPUB a 1\r\nx\r\n"),
+		Entry("to an UNSUB with a negative max", 0, harness.Ordinary, "SUB a 1\r\nUNSUB 1 -5\r\nPUB a 1\r\nx\r\n"),
+		Entry("to an UNSUB with too many arguments", 0, harness.Ordinary, "SUB a 1\r\nUNSUB 1 2 3\r\n"),
+		Entry("to a sid that is a word", 0, harness.Ordinary, "SUB a word\r\nPUB a 1\r\nx\r\n"),
+		Entry("to a sid that is used twice", 0, harness.Ordinary, "SUB a 1\r\nSUB a 1\r\nPUB a 1\r\nx\r\n"),
+		Entry("to a verb that is cut off by another", 0, harness.Ordinary, "PUPUB a 1\r\nx\r\n"),
 		Entry("to a bare line feed", 1, harness.Ordinary, "SUB a 1\nPING\n"),
 		Entry("to verbose operations", 0, verbose, "SUB a 1\r\nPUB a 1\r\nx\r\nUNSUB 1\r\n"), // fault kind 28
 		Entry("to UNSUB max", 0, harness.Ordinary, "SUB a 1\r\nUNSUB 1 2\r\n", strings.Repeat("PUB a 1\r\nx\r\n", 3)),
@@ -79,6 +98,13 @@ var _ = Describe("The wire, beside a stock nats-server", func() {
 			"HPUB %s 99999999999999999999 99999999999999999999\r\n",
 			"SUB %s\r\n",
 			"SUB %s a b c\r\n",
+			"SUB %s 1\r\nUNSUB 1 x\r\nUNSUB 1\r\n",
+			"SUB %s 1\r\nUNSUB 1 2 3\r\n",
+			"SUB %s 1\r\nUNSUB\r\n",
+			"PUB %s +3\r\nabc\r\n",
+			"PUB %s 3\r\nabc",
+			"HPUB %s 12\r\n",
+			"HPUB %s x y z 12 13\r\nNATS/1.0\r\n\r\nx\r\n",
 		} {
 			// The transcripts may name what was parsed; the subject is told apart, the rest must be the same.
 			hide := func(lines []string, subject string) string {
@@ -113,6 +139,7 @@ var _ = Describe("The wire, beside a stock nats-server", func() {
 	})
 
 	It("bounds a control line that never ends, for mq9 subjects too", func() { // fault kind 24
+		before := broker.Memory()
 		for _, start := range []string{"", "PUB ", "SUB " + harness.Send, "PUB " + harness.Send} {
 			raw := broker.Dial()
 			raw.Say(harness.Ordinary)
@@ -130,6 +157,7 @@ var _ = Describe("The wire, beside a stock nats-server", func() {
 			}
 			Expect(sent).To(BeNumerically("<", 64<<20), "the broker hangs up on %q", start)
 		}
+		Expect(broker.Memory()-before).To(BeNumerically("<", 100<<20), "and its memory stays flat")
 	})
 
 	It("is not disturbed by a port scan: connections that say nothing, or half a frame, and go", func() {

@@ -171,6 +171,53 @@ var _ = Describe("The wire", func() {
 		Expect(raw.Silent(100 * time.Millisecond)).To(BeTrue())
 	})
 
+	It("sends a reply to every sid of the connection that holds the inbox", func() {
+		raw.Say("SUB _INBOX.d 1\r\nSUB _INBOX.* 2\r\n")
+		raw.Pub(harness.ListOf+id+" _INBOX.d", "")
+		sids := map[string]int{}
+		for range 2 {
+			f := raw.Next()
+			Expect(f.Op).To(Equal("MSG"))
+			sids[strings.Fields(f.Args)[1]]++
+		}
+		Expect(sids).To(Equal(map[string]int{"1": 1, "2": 1}))
+		Expect(raw.Sync()).To(BeEmpty())
+	})
+
+	It("sends a reply to one member of a queue group that holds the inbox", func() {
+		raw.Say("SUB _INBOX.q group 1\r\nSUB _INBOX.q group 2\r\n")
+		raw.Pub(harness.ListOf+id+" _INBOX.q", "")
+		Expect(raw.Next().Payload).To(ContainSubstring(`"messages"`))
+		Expect(raw.Silent(100 * time.Millisecond)).To(BeTrue())
+	})
+
+	It("is not upset by a reply subject that makes no sense", func() {
+		for _, reply := range []string{">", "a.*.b", "..", harness.Create, "$SYS.REQ.SERVER.PING"} {
+			raw.Pub(harness.ListOf+id+" "+reply, "")
+		}
+		agent.Send(id, "fine")
+		Expect(agent.Stored(id)).To(HaveLen(1))
+	})
+
+	It("carries messages as big as max_payload allows, to single readers and to queue groups", func() {
+		big := strings.Repeat("b", 1<<20)
+		for range 3 {
+			agent.Publish(id+urgent, big)
+		}
+		agent.Sync()
+		one, worker := broker.Connect().Mailbox(id), broker.Connect().Work(harness.Send+id+".*", "w")
+		for _, feed := range []*harness.Feed{one, worker} {
+			Eventually(feed.Payloads).Should(HaveExactElements(HaveLen(1<<20), HaveLen(1<<20), HaveLen(1<<20)))
+		}
+	})
+
+	It("lets a SUB see what was published before it on the same connection", func() {
+		raw.Say("PUB " + harness.Send + id + critical + " 1\r\na\r\nSUB " + harness.Send + id + ".* 1\r\nPUB " + harness.Send + id + critical + " 1\r\nb\r\n")
+		Expect(raw.Next().Payload).To(Equal("a"))
+		Expect(raw.Next().Payload).To(Equal("b"))
+		Expect(raw.Sync()).To(BeEmpty())
+	})
+
 	It("honours UNSUB max 1 on an inbox, as clients of the old request style ask for", func() {
 		raw.Say("SUB _INBOX.old 6\r\nUNSUB 6 1\r\n")
 		raw.Pub(harness.ListOf+id+" _INBOX.old", "")

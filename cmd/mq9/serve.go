@@ -93,7 +93,6 @@ func start(c *config, log *slog.Logger) (*broker, error) {
 		HTTP:       c.http,
 		NATSConfig: c.natsConfig,
 		Delivery:   c.format,
-		Version:    version,
 		Log:        log,
 	}, mailboxes)
 	if err := front.Start(); err != nil {

@@ -61,18 +61,22 @@ var masks = []struct {
 	{regexp.MustCompile(`\d+(\.\d+)?(ms|µs|s)\b`), "<duration>"},
 }
 
-// masked hides what differs from run to run, trailing blanks, and the order of header lines, which the nats command does not keep.
+// masked hides what differs from run to run, trailing blanks, the order of header lines, which the nats command does not keep,
+// and what its error handler may say before it ends with the same words.
 func masked(text string) string {
 	for _, m := range masks {
 		text = m.pattern.ReplaceAllString(text, m.mask)
 	}
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " \r")
+	var lines []string
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		if !strings.Contains(line, ">>> Unexpected NATS error") {
+			lines = append(lines, strings.TrimRight(line, " \r\n"))
+		}
 	}
+	isHeader := func(line string) bool { return strings.HasPrefix(strings.TrimPrefix(line, "<clock> "), "Mq9-") }
 	for from := 0; from < len(lines); from++ {
 		to := from
-		for to < len(lines) && strings.HasPrefix(lines[to], "Mq9-") {
+		for to < len(lines) && isHeader(lines[to]) {
 			to++
 		}
 		slices.Sort(lines[from:to])

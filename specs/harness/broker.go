@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -146,6 +147,16 @@ func (b *Broker) Restart() {
 	b.Start()
 }
 
+// Memory is the resident memory of the process, in bytes.
+func (b *Broker) Memory() int {
+	GinkgoHelper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", b.cmd.Process.Pid))
+	Expect(err).NotTo(HaveOccurred())
+	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
+	Expect(err).NotTo(HaveOccurred())
+	return pages * os.Getpagesize()
+}
+
 // Log is everything the broker has written so far.
 func (b *Broker) Log() string {
 	text, err := os.ReadFile(b.logPath)
@@ -176,14 +187,4 @@ func (b *Broker) CheckLog() {
 	}
 	Expect(trouble.FindString(recent)).To(BeEmpty(), "the broker is unwell:\n%s", recent)
 	Expect(uuid.FindString(recent)).To(BeEmpty(), "a private mail_id is in the log:\n%s", recent)
-}
-
-// Port is the port of Addr.
-func (b *Broker) Port() int {
-	GinkgoHelper()
-	_, port, err := net.SplitHostPort(b.Addr)
-	Expect(err).NotTo(HaveOccurred())
-	n, err := strconv.Atoi(port)
-	Expect(err).NotTo(HaveOccurred())
-	return n
 }
