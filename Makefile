@@ -9,7 +9,7 @@ FUZZTIME    ?= 20s
 SPEC_PROCS  ?= 4
 LINTER      := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 NATS_CLI    := github.com/nats-io/natscli/nats@v0.5.0
-GOFLAGS_VER := -trimpath -ldflags '-X main.version=$(VERSION)'
+GOFLAGS_VER := -ldflags '-X main.version=$(VERSION)'
 # The packages that `go test` runs; the specs have a target of their own.
 UNIT         = $(shell go list ./... 2>/dev/null | grep -v /specs)
 SUDO        := $(if $(filter 0,$(shell id -u)),,sudo)

@@ -109,7 +109,7 @@ func (r *router) create(op *create) {
 	r.table.waiting[k] = append(r.table.waiting[k], op)
 }
 
-// make spawns a new mailbox and gives it the CREATE to answer.
+// make spawns a new mailbox, with the CREATE that it will answer first.
 func (r *router) make(k key, op *create) {
 	number, err := r.broker.ids.take()
 	if err != nil {
@@ -124,8 +124,7 @@ func (r *router) make(k key, op *create) {
 	at := r.spawn(&mq9.Mailbox{
 		Number: number, Account: k.account, ID: k.id, Public: op.request.Public, Desc: op.request.Desc,
 		TTL: ttl, MaxInflight: op.request.MaxInflight, Created: r.broker.config.Now().UnixNano(),
-	}, time.Duration(ttl)*time.Second, unborn)
-	at.send(op)
+	}, time.Duration(ttl)*time.Second, legacy{creators: []*create{op}})
 	for _, sub := range r.table.dormant[k] {
 		sub.at.Store(at)
 		at.send(&subscribe{sub, func(*mq9.Error) {}})
@@ -134,9 +133,9 @@ func (r *router) make(k key, op *create) {
 }
 
 // spawn starts the actor of a mailbox that has life left to live.
-func (r *router) spawn(box *mq9.Mailbox, life time.Duration, phase phase) *ref {
+func (r *router) spawn(box *mq9.Mailbox, life time.Duration, left legacy) *ref {
 	b := r.broker
-	at := &ref{root: b.root, box: box, deadline: time.Now().Add(life), left: legacy{phase: phase}}
+	at := &ref{root: b.root, box: box, deadline: time.Now().Add(life), left: left}
 	b.alive.Add(1)
 	at.mu.Lock() // until pid is set, which the actor may need at once
 	at.pid = b.spawn(func() actor.Actor { return newMailbox(b, at) })
@@ -201,7 +200,7 @@ func (r *router) recover() error {
 			expired = append(expired, &box)
 			return nil
 		}
-		r.spawn(&box, left, living)
+		r.spawn(&box, left, legacy{phase: living})
 		if box.Public {
 			r.broker.root.Send(r.broker.directory, &listed{&box})
 		}

@@ -104,7 +104,7 @@ func TestOracle(t *testing.T) {
 		{name: "headers", stream: quiet + "SUB a 1\r\nHPUB a 16 17\r\nNATS/1.0\r\nA:\r\n\r\nx\r\nHPUB a r 12 12\r\nNATS/1.0\r\n\r\n\r\n"},
 		{name: "empty payload", stream: quiet + "SUB a 1\r\nPUB a 0\r\n\r\nPUB a r 0\r\n\r\n"},
 		{name: "frames in a payload", stream: quiet + "SUB a 1\r\nPUB a 27\r\n\r\nPUB $mq9.x 0\r\n\r\nMSG x 1\r\n\r\n"},
-		{name: "no responders", stream: "CONNECT {\"verbose\":false,\"headers\":true,\"no_responders\":true}\r\nSUB in 1\r\nPUB a in 0\r\n\r\n"},
+		{name: "no responders", stream: "CONNECT {\"verbose\":false,\"headers\":true,\"no_responders\":true}\r\nSUB in 1\r\nPUB nobody in 0\r\n\r\n"},
 		{name: "auto-unsubscribe", stream: quiet + "SUB a 1\r\nUNSUB 1 1\r\nPUB a 1\r\nx\r\nPUB a 1\r\ny\r\n"},
 		{name: "unknown verb", stream: quiet + "FOO\r\n"},
 		{name: "cut verb", stream: quiet + "PUT a 1\r\n"},
