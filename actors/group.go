@@ -112,15 +112,15 @@ func (g *groupActor) Receive(ctx actor.Context) {
 // join adds a member. What draining members still hold is handed out again.
 func (g *groupActor) join(op *subscribe) {
 	g.joins++
-	for _, m := range slices.Clone(g.members) {
-		if m.draining {
-			g.dismiss(m)
-		}
-	}
+	// They go once the newcomer is in: a group whose last member drains must not seem empty.
+	draining := slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool { return !m.draining })
 	if m := op.sub.member; m == nil || !slices.Contains(g.members, m) { // else it joins again after a crash
 		m = &member{sub: op.sub, holds: map[mq9.MsgID]struct{}{}}
 		op.sub.member = m
 		g.members = append(g.members, m)
+	}
+	for _, m := range draining {
+		g.dismiss(m)
 	}
 	take(&op.done)(nil)
 	g.ask()

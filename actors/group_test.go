@@ -114,6 +114,18 @@ func TestADrainingMemberKeepsWhatItHolds(t *testing.T) {
 	}
 }
 
+func TestWhoJoinsAGroupThatOnlyDrainsInherits(t *testing.T) {
+	w := newWorld(t, Config{DrainGrace: time.Hour})
+	id := w.private()
+	drainer := w.subscribe(id, mq9.AllPriorities, "q", -1)
+	w.send(id, mq9.Urgent, "old")
+	w.Eventually(count(drainer)).Should(gomega.Equal(1))
+	w.leave(drainer, false)
+	heir := w.subscribe(id, mq9.AllPriorities, "q", -1)
+	w.send(id, mq9.Urgent, "new")
+	w.Eventually(heir.texts).Should(gomega.Equal([]string{"old", "new"}))
+}
+
 func TestMaxInflightSpreadsABacklogOneByOne(t *testing.T) {
 	w := newWorld(t, Config{})
 	id := must[mq9.CreateReply](w)(w.create(mq9.CreateRequest{MaxInflight: 1})).MailID

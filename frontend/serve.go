@@ -89,7 +89,8 @@ func (s *session) hello(in *readBuffer, client net.Conn) ([]byte, error) {
 		return nil, err
 	}
 	in.use(frame.size)
-	// If it refuses the connection, it says why and reads no more: the client is to see that, so a failure here is none.
-	_, _ = s.up.conn.Write(introduction(client.RemoteAddr(), client.LocalAddr()))
-	return info, s.up.conn.SetDeadline(time.Time{})
+	// Both may fail because it refuses the connection: it says why and reads no more. The client is to see that.
+	s.up.inject(introduction(client.RemoteAddr(), client.LocalAddr()))
+	_ = s.up.conn.SetDeadline(time.Time{})
+	return info, nil
 }
