@@ -20,6 +20,8 @@ type Config struct {
 	DefaultTTL time.Duration
 	// DrainGrace is how long a queue-group member that left by UNSUB keeps what it holds. Zero means 30 seconds.
 	DrainGrace time.Duration
+	// Limits bound what is kept. The zero value has none.
+	Limits Limits
 	// Log takes one line per event worth reading. Nil means none.
 	Log *slog.Logger
 	// Now reads the wall clock, for created_at and Mq9-Timestamp. Nil means time.Now. Lifetimes run on the monotonic clock whatever it says.
@@ -55,6 +57,7 @@ type Broker struct {
 	directory *actor.PID
 	salt      [16]byte // of Hash; new in each process
 
+	usage usage          // against config.Limits
 	alive sync.WaitGroup // one per running mailbox or queue-group actor
 }
 

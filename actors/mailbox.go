@@ -23,6 +23,7 @@ type mailbox struct {
 	*legacy             // what the next incarnation needs
 	queues  queues      // the index, and the bytes of normal messages
 	loaded  bool        // the durable part of the index was read from the store
+	memory  int64       // bytes of its normal messages, as Limits counts them
 	lastAt  int64       // acceptance of the latest message, Unix nanoseconds; times never go back
 	lastID  mq9.MsgID   // the latest accepted message
 	waiting []waiter    // LISTs that wait for what was sent before them to be stored
@@ -247,6 +248,7 @@ func (m *mailbox) leaveTheStage() {
 	}
 	m.readers, m.groups, m.waiting, m.warm = nil, nil, nil, nil
 	m.queues = queues{}
+	m.freedAll()
 	m.broker.root.Send(m.broker.router, &ended{m.at, orphans})
 	m.at.seal(&farewell{})
 }
@@ -254,6 +256,7 @@ func (m *mailbox) leaveTheStage() {
 // abandon ends an incarnation that crashed.
 func (m *mailbox) abandon() {
 	m.timer.Stop()
+	m.freedAll()
 	for _, w := range m.waiting {
 		w.op.refuse(errCrashed)
 	}

@@ -39,6 +39,10 @@ func (m *mailbox) send(op *send) {
 		op.refuse(m.unavailable("reserving ids", err))
 		return
 	}
+	if err := m.admit(&op.draft); err != nil {
+		op.refuse(err)
+		return
+	}
 	m.lastID = mq9.NewMsgID(number, op.draft.Priority)
 	m.lastAt = max(m.lastAt, m.broker.config.Now().UnixNano())
 	message := &mq9.Message{
@@ -98,6 +102,7 @@ func (m *mailbox) remove(op *remove) {
 	case e == nil || e.state == storing: // an id that nobody was told yet
 		op.answer(false, nil)
 	case !p.Durable():
+		m.freed(int(e.size))
 		m.queues[p].remove(op.msg)
 		m.tellGroups(op.msg)
 		op.answer(true, nil)

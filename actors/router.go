@@ -111,8 +111,13 @@ func (r *router) create(op *create) {
 
 // make spawns a new mailbox, with the CREATE that it will answer first.
 func (r *router) make(k key, op *create) {
+	if err := r.broker.admitMailbox(); err != nil {
+		op.refuse(err)
+		return
+	}
 	number, err := r.broker.ids.take()
 	if err != nil {
+		r.broker.usage.mailboxes.Add(-1)
 		r.broker.config.Log.Error("no ids could be reserved", "error", err)
 		op.refuse(mq9.ErrUnavailable)
 		return
@@ -148,6 +153,7 @@ func (r *router) spawn(box *mq9.Mailbox, life time.Duration, left legacy) *ref {
 func (r *router) ended(message *ended) {
 	k := message.at.key()
 	delete(r.table.mailboxes, k)
+	r.broker.usage.mailboxes.Add(-1)
 	for _, sub := range message.orphans {
 		if message.at.box.Public {
 			r.table.dormant[k] = append(r.table.dormant[k], sub)
@@ -200,6 +206,7 @@ func (r *router) recover() error {
 			expired = append(expired, &box)
 			return nil
 		}
+		r.broker.usage.mailboxes.Add(1)
 		r.spawn(&box, left, legacy{phase: living})
 		if box.Public {
 			r.broker.root.Send(r.broker.directory, &listed{&box})
