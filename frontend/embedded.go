@@ -33,14 +33,21 @@ type embedded struct {
 	maxLine  int
 }
 
-// newEmbedded makes the embedded server for a front that listens on addr. config names its configuration file, or is empty.
-func newEmbedded(config string, addr *net.TCPAddr, log *slog.Logger) (*embedded, error) {
+// newEmbedded makes the embedded server for a front that listens on addr.
+func newEmbedded(options *Options, addr *net.TCPAddr, log *slog.Logger) (*embedded, error) {
+	config := options.NATSConfig
 	o := &server.Options{}
 	if config != "" {
 		var err error
 		if o, err = server.ProcessConfigFile(config); err != nil {
 			return nil, fmt.Errorf("nats configuration: %s", oneLine(err))
 		}
+	}
+	if options.MaxConnections > 0 {
+		o.MaxConn = options.MaxConnections
+	}
+	if options.MaxSubscriptions > 0 {
+		o.MaxSubs = options.MaxSubscriptions
 	}
 	clients, err := takeTLS(o)
 	if err != nil {

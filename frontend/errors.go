@@ -16,7 +16,6 @@ var (
 	framePing  = []byte("PING\r\n")
 	framePong  = []byte("PONG\r\n")
 	frameStale = []byte("-ERR 'Stale Connection'\r\n")
-	frameSubs  = []byte("-ERR 'maximum subscriptions exceeded'\r\n") // nats-server's own text at its limit
 )
 
 // Refusals that only the front gives.

@@ -53,6 +53,9 @@ type Options struct {
 	Delivery       Delivery      // zero = DeliverHeaders
 	BarrierTimeout time.Duration // how long a PONG is withheld for operations that are not stored (protocol section 5) before the connection is closed; 0 = DefaultBarrierTimeout
 	Log            *slog.Logger  // nil = slog.Default()
+
+	MaxConnections   int // client connections served at a time; 0 = what NATSConfig says, else nats-server's default
+	MaxSubscriptions int // subscriptions of one connection; 0 = what NATSConfig says, else no limit
 }
 
 // EnsureDefaults fills in what is zero.

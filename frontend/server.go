@@ -65,7 +65,7 @@ func (s *Server) Start() (err error) {
 	if !ok {
 		return fmt.Errorf("cannot listen for clients: %s is no TCP address", s.listener.Addr())
 	}
-	if s.nats, err = newEmbedded(s.options.NATSConfig, address, s.log); err != nil {
+	if s.nats, err = newEmbedded(&s.options, address, s.log); err != nil {
 		return err
 	}
 	if err := s.nats.start(); err != nil {

@@ -40,8 +40,7 @@ func (s *session) attach(e *entry, most int, ready bool) *mq9.Error {
 		return nil
 	}
 	if limit := s.server.nats.maxSubs; limit > 0 && s.subs.size() >= limit {
-		s.box.write(frameSubs)
-		return nil
+		return mq9.Errorf(mq9.CodeLimit, "limit max-subscriptions (%d) of this connection is reached: UNSUB some, or raise it", limit)
 	}
 	if s.server.draining.Load() {
 		return mq9.ErrShuttingDown

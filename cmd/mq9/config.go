@@ -24,6 +24,7 @@ type config struct {
 	delivery   string
 	logLevel   string
 	logFormat  string
+	limits     limits
 
 	// set by parse
 	syncMode persistence.Sync
@@ -41,6 +42,7 @@ func (c *config) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.delivery, "delivery", "headers", "form of deliveries: headers (Mq9-Msg-Id and Mq9-Timestamp), bare (nothing added, fastest) or envelope (JSON)")
 	f.StringVar(&c.logLevel, "log-level", "info", "least severe log line: debug, info, warn or error")
 	f.StringVar(&c.logFormat, "log-format", "text", "form of the log: text or json")
+	c.limits.flags(f)
 }
 
 // parse checks every value and returns all problems at once.
@@ -62,6 +64,7 @@ func (c *config) parse() error {
 	}
 	check("listen", checkAddress(c.listen))
 	check("http", checkAddress(c.http))
+	c.limits.parse(check)
 	if c.dataDir == "" {
 		check("data-dir", errors.New("name a directory"))
 	}

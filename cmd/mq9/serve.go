@@ -84,7 +84,7 @@ func start(c *config, log *slog.Logger) (*broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	mailboxes, err := actors.Start(store, actors.Config{Log: log})
+	mailboxes, err := actors.Start(store, actors.Config{Log: log, Limits: c.limits.actors})
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -94,6 +94,9 @@ func start(c *config, log *slog.Logger) (*broker, error) {
 		NATSConfig: c.natsConfig,
 		Delivery:   c.format,
 		Log:        log,
+
+		MaxConnections:   c.limits.connections,
+		MaxSubscriptions: c.limits.subscriptions,
 	}, mailboxes)
 	if err := front.Start(); err != nil {
 		mailboxes.Stop()
