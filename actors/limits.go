@@ -74,12 +74,6 @@ func (m *mailbox) freed(size int) {
 	m.broker.usage.memory.Add(-bytes)
 }
 
-// freedAll takes all normal messages of the mailbox out of the count.
-func (m *mailbox) freedAll() {
-	m.broker.usage.memory.Add(-m.memory)
-	m.memory = 0
-}
-
 // live is how many messages are stored.
 func (qs *queues) live() (n int) {
 	for p := range qs {

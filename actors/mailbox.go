@@ -20,16 +20,20 @@ type mailbox struct {
 	at     *ref
 
 	// owned
-	*legacy             // what the next incarnation needs
-	queues  queues      // the index, and the bytes of normal messages
-	loaded  bool        // the durable part of the index was read from the store
-	memory  int64       // bytes of its normal messages, as Limits counts them
-	lastAt  int64       // acceptance of the latest message, Unix nanoseconds; times never go back
-	lastID  mq9.MsgID   // the latest accepted message
-	waiting []waiter    // LISTs that wait for what was sent before them to be stored
-	warm    []warm      // durable messages whose bytes are in memory, oldest first
-	warmth  int         // their bytes
-	timer   *time.Timer // sends expire at the end of the mailbox's life
+	*legacy               // what the next incarnation needs
+	*contents             // nil until first needed, so that an idle mailbox is small; see load
+	lastAt    int64       // acceptance of the latest message, Unix nanoseconds; times never go back
+	lastID    mq9.MsgID   // the latest accepted message
+	timer     *time.Timer // sends expire at the end of the mailbox's life
+}
+
+// contents is what a mailbox that is in use keeps in memory.
+type contents struct {
+	queues  queues   // the index, and the bytes of normal messages
+	memory  int64    // bytes of its normal messages, as Limits counts them
+	waiting []waiter // LISTs that wait for what was sent before them to be stored
+	warm    []warm   // durable messages whose bytes are in memory, oldest first
+	warmth  int      // their bytes
 }
 
 // phase is where a mailbox is in its life.
@@ -44,11 +48,16 @@ const (
 
 // legacy is what an incarnation of a mailbox actor leaves to the next after a crash. It belongs to the actor.
 type legacy struct {
-	phase    phase
-	creators []*create // CREATEs to answer when the creation is on disk; the first one made the mailbox
-	deferred []any     // operations that came before that
-	readers  []*reader // independent subscriptions
-	groups   map[string]*group
+	phase   phase
+	birth   *birth    // nil once the mailbox lives
+	readers []*reader // independent subscriptions
+	groups  map[string]*group
+}
+
+// birth is what waits for a mailbox's creation to be on disk.
+type birth struct {
+	creators []*create // CREATEs to answer; the first one made the mailbox
+	deferred []any     // operations to do
 }
 
 // waiter is a LIST and the last message accepted before it.
@@ -108,9 +117,9 @@ func (m *mailbox) operate(message any) {
 		return
 	case coming:
 		if op, ok := message.(*create); ok {
-			m.creators = append(m.creators, op)
+			m.birth.creators = append(m.birth.creators, op)
 		} else {
-			m.deferred = append(m.deferred, message)
+			m.birth.deferred = append(m.birth.deferred, message)
 		}
 		return
 	}
@@ -170,25 +179,26 @@ func (m *mailbox) start() {
 			m.broker.root.Send(g.pid, &normalsLost{})
 		}
 		m.catchUp()
-		m.pumpAll()
+		if len(m.readers)+len(m.groups) > 0 {
+			m.pumpAll()
+		}
 	}
 }
 
 // created ends the wait for the creation: its creators are answered and what was deferred is done.
 func (m *mailbox) created(err error) {
-	creators := m.creators
-	m.creators = nil
+	creators := take(&m.birth.creators)
 	if err != nil {
 		m.phase = ending
 		for _, op := range creators {
 			op.refuse(mq9.AsError(err))
 		}
-		for _, message := range m.deferred {
+		for _, message := range m.birth.deferred {
 			if op, ok := message.(operation); ok {
 				op.refuse(mq9.AsError(err))
 			}
 		}
-		m.deferred = nil
+		m.birth = nil
 		m.leaveTheStage()
 		return
 	}
@@ -205,15 +215,18 @@ func (m *mailbox) created(err error) {
 
 // catchUp does what was deferred, one by one, so that a crash costs the one at hand alone.
 func (m *mailbox) catchUp() {
-	for len(m.deferred) > 0 {
-		message := m.deferred[0]
-		m.deferred = m.deferred[1:]
+	if m.birth == nil {
+		return
+	}
+	for len(m.birth.deferred) > 0 {
+		message := m.birth.deferred[0]
+		m.birth.deferred = m.birth.deferred[1:]
 		func() {
 			defer answerCrash(message)
 			m.operate(message)
 		}()
 	}
-	m.deferred = nil
+	m.birth = nil
 }
 
 // expireIfDue ends the mailbox when its time is over: in memory, in the store and in the listing (protocol section 4).
@@ -228,9 +241,7 @@ func (m *mailbox) expireIfDue() {
 	if box.Public {
 		m.broker.root.Send(m.broker.directory, &unlisted{box})
 	}
-	for _, w := range m.waiting {
-		w.op.refuse(mq9.ErrNoMailbox)
-	}
+	m.empty(mq9.ErrNoMailbox)
 	m.leaveTheStage()
 }
 
@@ -246,9 +257,7 @@ func (m *mailbox) leaveTheStage() {
 		orphans = append(orphans, g.subs...)
 		m.broker.root.Send(g.pid, &disband{})
 	}
-	m.readers, m.groups, m.waiting, m.warm = nil, nil, nil, nil
-	m.queues = queues{}
-	m.freedAll()
+	m.readers, m.groups = nil, nil
 	m.broker.root.Send(m.broker.router, &ended{m.at, orphans})
 	m.at.seal(&farewell{})
 }
@@ -256,10 +265,19 @@ func (m *mailbox) leaveTheStage() {
 // abandon ends an incarnation that crashed.
 func (m *mailbox) abandon() {
 	m.timer.Stop()
-	m.freedAll()
-	for _, w := range m.waiting {
-		w.op.refuse(errCrashed)
+	m.empty(errCrashed)
+}
+
+// empty lets go of what is in memory, and answers those who wait for it.
+func (m *mailbox) empty(why *mq9.Error) {
+	if m.contents == nil {
+		return
 	}
+	for _, w := range m.waiting {
+		w.op.refuse(why)
+	}
+	m.broker.usage.memory.Add(-m.memory)
+	m.contents = nil
 }
 
 // stop ends the actor with the broker, or after its farewell.

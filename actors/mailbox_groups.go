@@ -121,6 +121,9 @@ func (m *mailbox) wanted(w *want) {
 // pumpGroup offers what comes next while the credit lasts. A group without credit is shown a message more pressing
 // than what it could not place, so that its members' outlets learn of it.
 func (m *mailbox) pumpGroup(g *group) {
+	if m.load() != nil { // after a crash; with the next event it is tried again
+		return
+	}
 	for g.flowing && g.count > 0 && g.bytes > 0 {
 		p, e := m.queues.next(&g.view, g.set)
 		if e == nil || !m.offer(g, p, e) {

@@ -57,7 +57,7 @@ func (m *mailbox) resume(sub *Subscription) {
 	switch r := sub.reader; {
 	case sub.queue != "":
 		m.resumeMember(sub)
-	case r == nil:
+	case r == nil || m.load() != nil:
 		sub.out.Idle()
 	default:
 		r.parked, r.woken = false, true
@@ -69,6 +69,9 @@ func (m *mailbox) resume(sub *Subscription) {
 // pumpAll offers what is new to every reader and group. A parked reader is asked again only when something more
 // pressing came than what it was parked with.
 func (m *mailbox) pumpAll() {
+	if m.load() != nil { // after a crash; with the next event it is tried again
+		return
+	}
 	for _, r := range m.readers {
 		if r.ended {
 			continue
@@ -170,7 +173,7 @@ func (m *mailbox) keepWarm(message *mq9.Message) {
 
 // cool lets go of durable bodies when no reader is behind: they are read from disk when somebody comes.
 func (m *mailbox) cool() {
-	if len(m.warm) == 0 || slices.ContainsFunc(m.readers, func(r *reader) bool { return r.parked }) {
+	if m.contents == nil || len(m.warm) == 0 || slices.ContainsFunc(m.readers, func(r *reader) bool { return r.parked }) {
 		return
 	}
 	for _, w := range m.warm {

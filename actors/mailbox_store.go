@@ -26,6 +26,15 @@ func (s *settled) refuse(err *mq9.Error) {
 	}
 }
 
+// answer tells the sender how it went.
+func (s *settled) answer() {
+	if s.err != nil {
+		s.refuse(mq9.AsError(s.err))
+	} else if receipt := take(&s.receipt); receipt != nil {
+		receipt.Sent(s.message.ID, nil)
+	}
+}
+
 func (r *removed) refuse(err *mq9.Error) { r.op.answer(false, err) }
 
 // send accepts a message: gives it an id and a time, stores it in its tier and then shows it (protocol section 5).
@@ -72,16 +81,14 @@ func (m *mailbox) settled(s *settled) {
 		s.refuse(mq9.ErrNoMailbox)
 		return
 	}
-	if m.load() == nil {
-		m.queues[s.message.Priority].settle(s.message, s.err != nil)
+	if m.load() != nil { // restarted, and the store cannot say what is there
+		s.answer()
+		return
 	}
-	if s.err != nil {
-		s.refuse(mq9.AsError(s.err))
-	} else {
+	m.queues[s.message.Priority].settle(s.message, s.err != nil)
+	s.answer()
+	if s.err == nil {
 		m.keepWarm(s.message)
-		if receipt := take(&s.receipt); receipt != nil {
-			receipt.Sent(s.message.ID, nil)
-		}
 	}
 	m.listWaiting()
 	m.pumpAll()
@@ -208,9 +215,9 @@ func (m *mailbox) page(op *list) (mq9.ListReply, *mq9.Error) {
 // pastAll is larger than every id.
 const pastAll = mq9.MsgID(1<<64 - 2)
 
-// load reads the durable part of the index at first use.
+// load makes the mailbox's contents at first use, with the durable part of the index read from the store.
 func (m *mailbox) load() *mq9.Error {
-	if m.loaded {
+	if m.contents != nil {
 		return nil
 	}
 	var read [mq9.Priorities][]entry
@@ -221,12 +228,12 @@ func (m *mailbox) load() *mq9.Error {
 	if err != nil {
 		return m.unavailable("reading the index", err)
 	}
+	m.contents = &contents{}
 	for p, entries := range read {
 		for _, e := range entries {
 			m.queues[p].add(e)
 		}
 	}
-	m.loaded = true
 	return nil
 }
 

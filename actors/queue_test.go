@@ -83,12 +83,14 @@ func TestNothingOvertakesWhatIsStillBeingStored(t *testing.T) {
 				qs[0].settle(message(1, 0), true)
 			}, want{2},
 		},
-		"one that is being deleted is hidden": {
+		"one that is being deleted is hidden, and not overtaken": {
 			func(qs *queues) {
 				id := qs.put(1, mq9.Urgent, stored)
 				qs[1].find(id).state = deleting
-				qs.put(2, mq9.Normal, stored)
-			}, want{2},
+				qs.put(2, mq9.Urgent, stored)
+				qs.put(3, mq9.Normal, stored)
+				qs.put(4, mq9.Critical, stored)
+			}, want{4},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -129,7 +129,7 @@ func (r *router) make(k key, op *create) {
 	at := r.spawn(&mq9.Mailbox{
 		Number: number, Account: k.account, ID: k.id, Public: op.request.Public, Desc: op.request.Desc,
 		TTL: ttl, MaxInflight: op.request.MaxInflight, Created: r.broker.config.Now().UnixNano(),
-	}, time.Duration(ttl)*time.Second, legacy{creators: []*create{op}})
+	}, time.Duration(ttl)*time.Second, legacy{birth: &birth{creators: []*create{op}}})
 	for _, sub := range r.table.dormant[k] {
 		sub.at.Store(at)
 		at.send(&subscribe{sub, func(*mq9.Error) {}})

@@ -21,7 +21,9 @@ type view struct {
 // returns nil when there is none that may be sent now.
 //
 // A message still being stored holds back what stands behind it in its queue, and what was accepted after it at
-// lower priorities (no inversion, protocol section 5), whether or not this reader asks for it.
+// lower priorities (no inversion, protocol section 5), whether or not this reader asks for it. A message being deleted
+// holds back everything that comes after it for this reader: passed over, it would be missed if its deletion fails, and lower
+// priorities must not overtake what waits behind it.
 func (qs *queues) next(v *view, set mq9.PrioritySet) (mq9.Priority, *entry) {
 	barrier := mq9.MsgID(math.MaxUint64)
 	for p := range mq9.Priority(mq9.Priorities) {
@@ -30,7 +32,11 @@ func (qs *queues) next(v *view, set mq9.PrioritySet) (mq9.Priority, *entry) {
 			if e := v.nextReturned(p, q); e != nil {
 				return p, e
 			}
-			if e := q.after(v.cursor[p]); e != nil && e.state == stored && e.id < barrier {
+			switch e := q.after(v.cursor[p]); {
+			case e == nil:
+			case e.state == deleting:
+				return 0, nil
+			case e.state == stored && e.id < barrier:
 				return p, e
 			}
 		}
