@@ -8,13 +8,12 @@ import (
 // outlet is one mailbox or discovery subscription's way to its client. Actors call it; the outbox does the work.
 type outlet struct {
 	// immutable
-	box     *outbox
-	style   style
-	sid     string
-	queue   string
+	session *session
+	box     *outbox    // the session's
+	entry   *entry     // its place in the session's table: sid and queue
 	id      mq9.MailID // empty for discovery
-	verbose bool       // the client wants +OK for its SUB
-	gone    func()     // leaves it; called without locks when it reached its max
+	style   style
+	verbose bool // the client wants +OK for its SUB
 
 	// guarded by box.mu
 	sub       *actors.Subscription // nil until Subscribe or Watch returned
@@ -39,9 +38,9 @@ var _ actors.Outlet = (*outlet)(nil)
 // cost bounds the bytes on the wire of a message or event of the given size.
 func (out *outlet) cost(size int) int {
 	if out.id == "" {
-		return len("MSG   1234567890\r\n\r\n") + len(mq9.SubjectDiscover) + len(out.sid) + size
+		return len("MSG   1234567890\r\n\r\n") + len(mq9.SubjectDiscover) + len(out.entry.sid) + size
 	}
-	return out.style.cost(out.sid, out.id, size)
+	return out.style.cost(out.entry.sid, out.id, size)
 }
 
 // Reserve implements actors.Outlet.
@@ -109,7 +108,7 @@ func (out *outlet) send(it item) {
 	box.mu.Unlock()
 	resume(woken)
 	if leave {
-		out.gone()
+		out.session.leave(out.entry, nil)
 	}
 }
 
@@ -212,7 +211,7 @@ func (out *outlet) endLocked() (leave bool, woken []*outlet) {
 // surplus reports whether a queued delivery must not be written any more, because UNSUB set a max after it was queued,
 // and counts it otherwise. A queue group counts it as this member's already, so it is written. REQUIRES: box.mu.
 func (out *outlet) surplus() bool {
-	if out.max > 0 && out.queue == "" && out.written >= out.max {
+	if out.max > 0 && out.entry.queue == "" && out.written >= out.max {
 		return true
 	}
 	out.written++

@@ -53,13 +53,12 @@ func (s *session) attach(e *entry, most int, ready bool) *mq9.Error {
 		return errQueue
 	}
 	e.out = &outlet{
+		session: s,
 		box:     s.box,
-		style:   style{s.server.options.Delivery, s.connect.Headers && s.server.nats.headers},
-		sid:     e.sid,
-		queue:   e.queue,
+		entry:   e,
 		id:      op.MailID,
+		style:   style{s.server.options.Delivery, s.connect.Headers && s.server.nats.headers},
 		verbose: s.connect.Verbose,
-		gone:    func() { s.leave(e, nil) },
 		max:     most,
 	}
 	s.subs.add(e)

@@ -99,11 +99,11 @@ func (w *writer) flush(conn net.Conn) error {
 			add(it.chunk.bytes)
 		case it.message != nil:
 			var payload []byte
-			w.scratch, payload = it.out.style.appendMessage(w.scratch, it.out.sid, it.out.id, it.message)
+			w.scratch, payload = it.out.style.appendMessage(w.scratch, it.out.entry.sid, it.out.id, it.message)
 			add(payload)
 			w.scratch = append(w.scratch, "\r\n"...)
 		default:
-			w.scratch = appendPlain(w.scratch, mq9.SubjectDiscover, it.out.sid, it.event)
+			w.scratch = appendPlain(w.scratch, mq9.SubjectDiscover, it.out.entry.sid, it.event)
 		}
 	}
 	if len(w.vectors) == 0 {
