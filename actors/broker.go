@@ -68,6 +68,9 @@ func Start(store Store, config Config) (*Broker, error) {
 	if _, err := rand.Read(b.salt[:]); err != nil {
 		return nil, fmt.Errorf("reading the system's random source: %w", err)
 	}
+	if err := b.ids.fill(); err != nil {
+		return nil, fmt.Errorf("reserving ids: %w", err)
+	}
 	b.guard = &supervisor{log: config.Log, hash: b.hashOf}
 	b.system = actor.NewActorSystem(
 		// Its own log lines may show messages, hence secrets; what matters is logged by the supervisor.
@@ -140,21 +143,38 @@ type idSource struct {
 	}
 }
 
-// idBlock is how many ids are reserved at once. What is left of a block when the broker stops is never used.
-const idBlock = 1 << 20
+// idBlock is how many ids are reserved at once. What is left of a block when the broker stops is never used. One lasts hours at full
+// speed, so that the memory tier does not depend on a disk that fails, and there are enough ids for 2³² starts. A restored
+// store counts on 2³⁰ a second being more than anybody uses (see persistence).
+const idBlock = 1 << 30
 
 // take returns a new id, larger than every one before it.
 func (s *idSource) take() (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.next == s.mu.end {
-		first, err := s.store.ReserveIDs(idBlock)
-		if err != nil {
+		if err := s.fillLocked(); err != nil {
 			return 0, err
 		}
-		s.mu.next, s.mu.end = first, first+idBlock
 	}
 	id := s.mu.next
 	s.mu.next++
 	return id, nil
+}
+
+// fill takes the first block.
+func (s *idSource) fill() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fillLocked()
+}
+
+// fillLocked takes a block. REQUIRES: mu.
+func (s *idSource) fillLocked() error {
+	first, err := s.store.ReserveIDs(idBlock)
+	if err != nil {
+		return err
+	}
+	s.mu.next, s.mu.end = first, first+idBlock
+	return nil
 }

@@ -159,6 +159,7 @@ func (g *groupActor) dismiss(m *member) {
 			ids = append(ids, id)
 			delete(g.holders, id)
 		}
+		g.recall() // what is on its way was chosen before these came back
 		g.at.send(&release{g.name, ids})
 	}
 	if len(g.members) == 0 {
@@ -184,11 +185,10 @@ func (g *groupActor) offered(message *mq9.Message) {
 		g.bytes -= message.Size() + offerCost
 	}
 	if g.flow == halting || !g.place(message) {
-		g.at.send(&release{g.name, []mq9.MsgID{message.ID}})
 		if g.flow == flowing {
-			g.flow = halting
-			g.at.send(&pause{g.name})
+			g.recall()
 		}
+		g.at.send(&release{g.name, []mq9.MsgID{message.ID}})
 		return
 	}
 	g.ask()

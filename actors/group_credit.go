@@ -46,6 +46,10 @@ func (g *groupActor) ask() {
 	if set == 0 {
 		return
 	}
+	if g.flow == flowing && set&^g.set != 0 {
+		g.recall() // what is on its way was chosen when the more pressing did not count
+		return
+	}
 	w := &want{name: g.name, set: set}
 	if room = min(room, creditCount); g.count < room && (g.count <= creditCount/2 || room < creditCount) {
 		w.count = room - g.count
@@ -62,11 +66,23 @@ func (g *groupActor) ask() {
 	g.at.send(w)
 }
 
+// recall takes the credit back, if any is out: whatever is on its way from the mailbox is returned, and what comes next is
+// chosen anew.
+func (g *groupActor) recall() {
+	if g.flow != halting {
+		g.flow = halting
+		g.at.send(&pause{g.name})
+	}
+}
+
 // paused ends the halting: nothing is on its way any more, and whoever has room by now may be offered messages.
 func (g *groupActor) paused() {
 	g.flow, g.set, g.count, g.bytes = halted, 0, 0, 0
 	g.idle()
 	g.ask()
+	if g.flow == halted {
+		g.at.send(&rest{g.name})
+	}
 }
 
 // idle tells the outlets that were woken that there is nothing for them now.

@@ -142,6 +142,8 @@ func (m *mailbox) operate(message any) {
 		m.wanted(op)
 	case *pause:
 		m.pause(op)
+	case *rest:
+		m.rested(op)
 	case *release:
 		m.release(op)
 	case *empty:

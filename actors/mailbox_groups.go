@@ -24,7 +24,7 @@ type group struct {
 	count   int
 	bytes   int
 	asked   bool         // the group wants to hear when the offers end
-	wish    mq9.Priority // while not flowing: the most pressing priority that found no member
+	wish    mq9.Priority // while not flowing: only what is more pressing is shown to the group
 }
 
 // Messages from a group to its mailbox.
@@ -38,6 +38,9 @@ type (
 
 	// pause takes the credit back; it is confirmed by paused, behind the last offer.
 	pause struct{ name string }
+
+	// rest says that everything offered before the pause has come back, and that no member has room.
+	rest struct{ name string }
 
 	// release puts messages back in line.
 	release struct {
@@ -161,8 +164,17 @@ func (m *mailbox) offer(g *group, p mq9.Priority, e *entry) bool {
 func (m *mailbox) pause(op *pause) {
 	if g := m.groups[op.name]; g != nil {
 		g.flowing, g.asked, g.count, g.bytes = false, false, 0, 0
-		g.wish = mq9.Priorities
+		g.wish = 0 // nothing, until what is on its way has come back: it may stand before what is next now
 		m.broker.root.Send(g.pid, &paused{})
+	}
+}
+
+// rested shows the group what comes next, so that its members' outlets know what they wait for.
+func (m *mailbox) rested(op *rest) {
+	if g := m.groups[op.name]; g != nil && !g.flowing {
+		g.wish = mq9.Priorities
+		m.pumpGroup(g)
+		m.cool()
 	}
 }
 
@@ -173,9 +185,6 @@ func (m *mailbox) release(op *release) {
 		return
 	}
 	g.view.giveBack(op.ids)
-	for _, id := range op.ids {
-		g.wish = min(g.wish, id.Priority())
-	}
 	m.pumpGroup(g)
 	m.cool()
 }

@@ -47,24 +47,26 @@ func (qs *queues) next(v *view, set mq9.PrioritySet) (mq9.Priority, *entry) {
 	return 0, nil
 }
 
-// nextReturned returns the first given-back message of a priority, and forgets those that were deleted meanwhile.
+// nextReturned returns the first given-back message of a priority, and forgets those that were deleted meanwhile. It
+// passes over those whose deletion is under way, which may yet fail.
 func (v *view) nextReturned(p mq9.Priority, q *queue) *entry {
 	if v.returned == nil {
 		return nil
 	}
 	ids := v.returned[p]
-	for len(ids) > 0 {
-		e := q.find(ids[0])
-		if e != nil && e.state == stored {
-			v.returned[p] = ids
+	defer func() { v.returned[p] = ids }()
+	for i := 0; i < len(ids); {
+		switch e := q.find(ids[i]); {
+		case e == nil && i == 0:
+			ids = ids[1:]
+		case e == nil:
+			ids = slices.Delete(ids, i, i+1)
+		case e.state == stored:
 			return e
+		default:
+			i++
 		}
-		if e != nil { // its deletion is under way and may yet fail
-			break
-		}
-		ids = ids[1:]
 	}
-	v.returned[p] = ids
 	return nil
 }
 

@@ -18,8 +18,8 @@ type health struct {
 	ended    chan struct{} // closed when the serving goroutine is
 }
 
-// startHealth listens on addr. ready says why the broker should get no traffic, or nil.
-func startHealth(addr string, ready func() error, log *slog.Logger) (*health, error) {
+// startHealth listens on addr. ready says why the broker should get no traffic, or nil; snapshot, if given, makes one.
+func startHealth(addr string, ready func() error, snapshot func(dir string) error, log *slog.Logger) (*health, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
@@ -33,6 +33,7 @@ func startHealth(addr string, ready func() error, log *slog.Logger) (*health, er
 		}
 		say(w, http.StatusOK, "ok", log)
 	})
+	mountAdmin(mux, snapshot, log)
 	h := &health{
 		listener: listener,
 		server: &http.Server{

@@ -54,6 +54,10 @@ type Options struct {
 	BarrierTimeout time.Duration // how long a PONG is withheld for operations that are not stored (protocol section 5) before the connection is closed; 0 = DefaultBarrierTimeout
 	Log            *slog.Logger  // nil = slog.Default()
 
+	// Snapshot makes a snapshot of the durable tiers in a new directory, for the admin request on the health address; nil = there is no such request.
+	// Several requests may call it at once.
+	Snapshot func(dir string) error
+
 	MaxConnections   int // client connections served at a time; 0 = what NATSConfig says, else nats-server's default
 	MaxSubscriptions int // subscriptions of one connection; 0 = what NATSConfig says, else no limit
 }

@@ -72,7 +72,7 @@ func (s *Server) Start() (err error) {
 		s.nats.stop()
 		return err
 	}
-	if s.health, err = startHealth(s.options.HTTP, s.ready, s.log); err != nil {
+	if s.health, err = startHealth(s.options.HTTP, s.ready, s.options.Snapshot, s.log); err != nil {
 		s.nats.stop()
 		return fmt.Errorf("cannot listen for health checks: %w", err)
 	}

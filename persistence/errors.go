@@ -8,13 +8,18 @@ import (
 	"github.com/mq9-broker/broker/mq9"
 )
 
-// Why a store does not open. Errors of Open wrap one of these, name the directory and say in one line how to mend it.
+// Why a store does not open. Errors of Open, Restore and Inspect wrap one of these, name the directory and say in one line how to mend it.
 var (
 	ErrPath    = errors.New("cannot be used as data directory")
 	ErrInUse   = errors.New("is in use by another broker")
 	ErrForeign = errors.New("is not empty and holds no mq9 store")
 	ErrFormat  = errors.New("holds a store of another format")
 	ErrDamaged = errors.New("holds a damaged store")
+
+	// Of Restore and Inspect alone.
+	ErrNotEmpty   = errors.New("is not empty")
+	ErrNoSnapshot = errors.New("holds no complete snapshot")
+	ErrNoStore    = errors.New("holds no store")
 )
 
 var (

@@ -3,9 +3,7 @@ package persistence
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"os"
-	"syscall"
 	"time"
 )
 
@@ -98,12 +96,8 @@ func (s *Store) writeProbe() bool {
 
 // tryDirectory reports why a reopening would fail: it needs room to write out what is in the log.
 func (s *Store) tryDirectory() (err error) {
-	var system syscall.Statfs_t
-	if err := syscall.Statfs(s.dir, &system); err != nil {
+	if err := checkRoom(s.dir); err != nil {
 		return err
-	}
-	if free := system.Bavail * uint64(system.Bsize); free < 2*uint64(s.opts.MemtableBytes) {
-		return fmt.Errorf("%d bytes of disk space are left", free)
 	}
 	f, err := os.CreateTemp(s.dir, "probe-*.dbtmp") // RocksDB removes what is left of these when it opens
 	if err != nil {
@@ -118,6 +112,9 @@ func (s *Store) tryDirectory() (err error) {
 
 // reopen replaces the engine and reports whether there is one then. If not, a later probe tries again.
 func (s *Store) reopen() bool {
+	if s.mu.engine != nil {
+		s.mu.engine.stopCompacting() // or the lock would wait for it
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.engine != nil {

@@ -24,6 +24,10 @@ import (
 //	  | mailbox number (8) | priority (1) | msg id (8) |  → record_message.go
 //	  +--------------------+--------------+------------+
 //	  One forward iteration over a number yields critical before urgent and each in order of acceptance.
+//	  +--------------------+--------------+
+//	  | mailbox number (8) | priority (1) |               → msg id (8): none of the tier is stored below it
+//	  +--------------------+--------------+
+//	  The tier's mark; it is shorter than its messages' keys, so it stands before them. Not every tier has one.
 //
 //	graveyard
 //	  | mailbox number (8) |                              → nothing; its messages are still to be deleted
@@ -38,7 +42,8 @@ var (
 
 const (
 	numberLength     = 8
-	messageKeyLength = numberLength + 1 + 8
+	tierLength       = numberLength + 1
+	messageKeyLength = tierLength + 8
 )
 
 // appendMailboxKey appends the key of a mailbox's metadata.
@@ -76,9 +81,14 @@ func parseNumber(key []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(key), nil
 }
 
+// appendTier appends the key of a tier's mark: the start of all its message keys.
+func appendTier(b []byte, number uint64, p mq9.Priority) []byte {
+	return append(appendNumber(b, number), byte(p))
+}
+
 // appendMessageKey appends the key of a message.
 func appendMessageKey(b []byte, number uint64, p mq9.Priority, id mq9.MsgID) []byte {
-	return binary.BigEndian.AppendUint64(append(appendNumber(b, number), byte(p)), uint64(id))
+	return binary.BigEndian.AppendUint64(appendTier(b, number, p), uint64(id))
 }
 
 // parseMessageKey reads the part of a message's key that the message itself is made of.
@@ -86,7 +96,7 @@ func parseMessageKey(key []byte) (p mq9.Priority, id mq9.MsgID, err error) {
 	if len(key) != messageKeyLength || !mq9.Priority(key[numberLength]).Durable() {
 		return 0, 0, corrupt("a message key that is none")
 	}
-	return mq9.Priority(key[numberLength]), mq9.MsgID(binary.BigEndian.Uint64(key[numberLength+1:])), nil
+	return mq9.Priority(key[numberLength]), mq9.MsgID(binary.BigEndian.Uint64(key[tierLength:])), nil
 }
 
 // mailboxEnd is the first key behind all messages of a mailbox: no priority is that high.
@@ -94,5 +104,5 @@ func mailboxEnd(number uint64) []byte { return append(appendNumber(nil, number),
 
 // tierEnd is the first key behind the messages of one priority of a mailbox.
 func tierEnd(number uint64, p mq9.Priority) []byte {
-	return append(appendNumber(nil, number), byte(p)+1)
+	return appendTier(nil, number, p+1)
 }

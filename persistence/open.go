@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/linxGnu/grocksdb"
 )
@@ -24,6 +25,9 @@ func Open(dir string, opts Options) (*Store, error) {
 	dir = filepath.Clean(dir) // RocksDB's messages, which explain reads, name files with it
 	if err := checkDirectory(dir); err != nil {
 		return nil, err
+	}
+	if err := checkRoom(dir); err != nil {
+		return nil, fmt.Errorf("%s %w (%s): make room", dir, ErrPath, oneLine(err))
 	}
 	e, err := openEngine(dir, &opts)
 	if err != nil {
@@ -46,11 +50,7 @@ func makeDirectory(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	parent, err := os.Open(filepath.Dir(dir))
-	if err != nil {
-		return err
-	}
-	return errors.Join(parent.Sync(), parent.Close())
+	return syncDirectory(filepath.Dir(dir))
 }
 
 // checkDirectory refuses a directory that is somebody else's before RocksDB has changed anything in it.
@@ -62,36 +62,48 @@ func checkDirectory(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s %w (%s): choose a directory that this user may read", dir, ErrPath, oneLine(err))
 	}
-	foreign := fmt.Errorf("%s %w: choose an empty directory", dir, ErrForeign)
-	if !slices.ContainsFunc(files, func(f fs.DirEntry) bool { return f.Name() == "CURRENT" }) {
+	if !slices.ContainsFunc(files, func(f fs.DirEntry) bool { return f.Name() == currentFile }) {
 		if slices.ContainsFunc(files, func(f fs.DirEntry) bool { return !unfinished(f) }) {
-			return foreign
+			return foreign(dir)
 		}
 		return nil
 	}
+	names, err := families(dir)
+	if err != nil || len(names) > 1 {
+		return err
+	}
+	// One family: somebody's plain RocksDB, or the first start of a broker was killed half-way.
 	o := grocksdb.NewDefaultOptions()
 	defer o.Destroy()
 	o.SetInfoLogLevel(grocksdb.WarnInfoLogLevel)
-	names, err := grocksdb.ListColumnFamilies(o, dir)
-	if err != nil {
-		return explain(dir, err)
-	}
-	if slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(familyNames, name) }) {
-		return foreign
-	}
-	if len(names) > 1 {
-		return nil
-	}
-	// One family: somebody's plain RocksDB, or the first start of a broker was killed half-way.
 	db, err := grocksdb.OpenDbForReadOnly(o, dir, false)
 	if err != nil {
 		return explain(dir, err)
 	}
 	defer db.Close()
 	if db.GetLatestSequenceNumber() > 0 {
-		return foreign
+		return foreign(dir)
 	}
 	return nil
+}
+
+// families reads the names of the column families, which must be some of ours.
+func families(dir string) ([]string, error) {
+	o := grocksdb.NewDefaultOptions()
+	defer o.Destroy()
+	o.SetInfoLogLevel(grocksdb.WarnInfoLogLevel)
+	names, err := grocksdb.ListColumnFamilies(o, dir)
+	if err != nil {
+		return nil, explain(dir, err)
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(familyNames, name) }) {
+		return nil, foreign(dir)
+	}
+	return names, nil
+}
+
+func foreign(dir string) error {
+	return fmt.Errorf("%s %w: choose an empty directory", dir, ErrForeign)
 }
 
 // unfinished reports whether a file may be what a killed first start leaves, or what every file system has.
@@ -116,7 +128,7 @@ func explain(dir string, err error) error {
 	case strings.Contains(text, dir+"/LOCK:") && !strings.Contains(text, "Permission denied"):
 		return fmt.Errorf("%s %w: stop that one, or choose another directory", dir, ErrInUse)
 	case strings.HasPrefix(text, "Corruption:"):
-		return fmt.Errorf("%s %w (%s): restore it from a snapshot, or open it once with salvage to keep what was written before the damage",
+		return fmt.Errorf("%s %w (%s): restore it from a snapshot, or start once with --salvage to keep what was written before the damage",
 			dir, ErrDamaged, text)
 	default:
 		return fmt.Errorf("%s %w (%s): see that it is writable and has space", dir, ErrPath, text)
@@ -141,27 +153,30 @@ func checkFormat(dir string, e *engine) error {
 		return fmt.Errorf("%s %w: its format mark is unreadable: restore it from a snapshot", dir, ErrDamaged)
 	}
 	if v := binary.BigEndian.Uint32(value); v != formatVersion {
-		return fmt.Errorf("%s %w: it is of format %d and this broker reads %d: use the broker that wrote it, or choose another directory",
-			dir, ErrFormat, v, formatVersion)
+		return wrongFormat(dir, int(v))
 	}
 	return nil
 }
 
+func wrongFormat(dir string, format int) error {
+	return fmt.Errorf("%s %w: it is of format %d and this broker reads %d: use the broker that wrote it, or choose another directory",
+		dir, ErrFormat, format, formatVersion)
+}
+
 // load reads what the store keeps in memory: the mark of used ids, which mailboxes live, and what is still to be purged.
 func (s *Store) load(e *engine) error {
-	mark, err := e.get(keyIDs)
-	switch {
-	case err != nil:
+	if err := settleSnapshot(s.dir, e, time.Now()); err != nil {
 		return err
-	case len(mark) == 8:
-		s.ids.mu.mark = binary.BigEndian.Uint64(mark)
-	case len(mark) != 0:
-		return corrupt("a mark of used ids of %d bytes", len(mark))
 	}
+	mark, err := e.idMark()
+	if err != nil {
+		return err
+	}
+	s.ids.mu.mark = mark
 	err = e.each(scan{family: familyMailboxes}, func(key, value []byte) (bool, error) {
 		m, err := decodeMailbox(key, value)
 		if err == nil {
-			s.live[m.Number] = struct{}{}
+			s.live[m.Number] = nil
 		}
 		return true, err
 	})
@@ -182,7 +197,7 @@ func newStore(dir string, opts Options, e *engine) (*Store, error) {
 	if err := checkFormat(dir, e); err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, opts: opts, graves: newGraves(), live: map[uint64]struct{}{}}
+	s := &Store{dir: dir, opts: opts, graves: newGraves(), tidier: newTidier(), live: map[uint64]*marks{}}
 	if err := s.load(e); err != nil {
 		if errors.Is(err, ErrCorrupt) {
 			return nil, fmt.Errorf("%s %w (%w): restore it from a snapshot", dir, ErrDamaged, err)

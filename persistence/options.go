@@ -64,8 +64,24 @@ type Options struct {
 	// came after it is dropped.
 	Salvage bool
 
+	// Tuning changes the engine's own options, for measurements; a broker leaves it zero.
+	Tuning Tuning
+
+	// tidyEvery is the time between two looks of the tidier; zero = 5 s. Tests only.
+	tidyEvery time.Duration
 	// beforeWrite is called by the committer ahead of each write; an error stands in for the engine's. Tests only.
 	beforeWrite func() error
+}
+
+// Tuning departs from the options of RocksDB that the package comment argues for, so that benchmarks/persistence can measure
+// the alternatives. The texts are RocksDB's own, "name=value;name=value", and go on top of ours; a wrong one makes Open fail.
+type Tuning struct {
+	Database  string // options of the database
+	Messages  string // options of the messages' column family
+	KeepGaps  bool   // files dense with deletions wait for their turn like others
+	WarmReads bool   // Read leaves what it read in the block cache
+	ReadAhead int    // bytes that Read's iterator asks the disk for ahead; 0 = RocksDB's own judgement
+	NoTidying bool   // nobody looks for space to give back
 }
 
 // Batch describes one batch that was written, or was not.
@@ -84,6 +100,7 @@ func (o *Options) EnsureDefaults() {
 	fill(&o.MemtableBytes, 64<<20)
 	fill(&o.MaxBatchChanges, 2048)
 	fill(&o.MaxBatchBytes, 4<<20)
+	fill(&o.tidyEvery, tidyEvery)
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}

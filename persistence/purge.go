@@ -97,9 +97,13 @@ func (s *Store) stopping() bool {
 }
 
 // purge deletes what is stored under the number of an expired mailbox, and then its grave. It leaves early, without an error,
-// when the store stops. Each round begins behind what the last one deleted, not to walk over its tombstones.
+// when the store stops. Files of a big mailbox go as a whole; the rest is deleted key by key, each round
+// behind what the last one deleted, not to walk over its tombstones.
 func (s *Store) purge(number uint64) error {
 	from := appendNumber(nil, number)
+	if err := s.dropFiles(from, mailboxEnd(number)); err != nil {
+		return err
+	}
 	for !s.stopping() {
 		keys, err := s.messageKeys(from, mailboxEnd(number))
 		if err != nil {
@@ -114,6 +118,15 @@ func (s *Store) purge(number uint64) error {
 		from = append(keys[len(keys)-1], 0)
 	}
 	return nil
+}
+
+func (s *Store) dropFiles(from, to []byte) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.mu.engine == nil {
+		return errNoEngine
+	}
+	return s.mu.engine.dropFiles(from, to)
 }
 
 // messageKeys reads the first keys of a range.

@@ -20,7 +20,7 @@ func (s *Store) Mailboxes(fn func(mq9.Mailbox) error) error {
 // Index calls fn for every committed message of the mailbox with that number, in delivery order: critical before
 // urgent, each by id. It shows them as they were when it began, and looks at no body.
 func (s *Store) Index(number uint64, fn func(mq9.Entry)) error {
-	all := scan{family: familyMessages, from: appendNumber(nil, number), to: mailboxEnd(number)}
+	all := scan{family: familyMessages, from: appendNumber(nil, number), to: mailboxEnd(number), jump: pastMark}
 	return s.read(all, func(key, value []byte) (bool, error) {
 		e, err := decodeEntry(key, value)
 		if err == nil {
@@ -32,13 +32,18 @@ func (s *Store) Index(number uint64, fn func(mq9.Entry)) error {
 
 // Read returns committed messages of one priority in id order, beginning with the first whose id is at least from: as many as
 // fit into maxBytes of Size, but at least one if there is any. It finds the first one directly, however many were
-// deleted before it. The caller owns the slice and shares the messages.
+// deleted before it, if from is that one's id or 0. The caller owns the slice and shares the messages.
 func (s *Store) Read(number uint64, p mq9.Priority, from mq9.MsgID, maxBytes int) (messages []*mq9.Message, err error) {
 	if !p.Durable() {
 		return nil, nil
 	}
-	// Subscribers that follow a mailbox at about the same pace read the same blocks, so these are kept.
-	some := scan{familyMessages, appendMessageKey(nil, number, p, from), tierEnd(number, p), true}
+	some := scan{
+		family: familyMessages, from: appendMessageKey(nil, number, p, from), to: tierEnd(number, p),
+		keepWarm: s.opts.Tuning.WarmReads, ahead: s.opts.Tuning.ReadAhead,
+	}
+	if from == 0 {
+		some.from, some.jump = appendTier(nil, number, p), pastMark
+	}
 	bytes := 0
 	err = s.read(some, func(key, value []byte) (bool, error) {
 		e, err := decodeEntry(key, value)

@@ -18,14 +18,17 @@ type Store struct {
 	committer committer
 	ids       ids
 	graves    *graves
+	tidier    *tidier
 
 	// Owned by the committer's goroutine.
 	batch   *grocksdb.WriteBatch
-	scratch []byte              // a key and a record under construction
-	live    map[uint64]struct{} // numbers of the mailboxes that have metadata
-	turns   []turn              // how the batch changes live
-	unsaved bool                // something was written and not synced
+	scratch []byte            // a key and a record under construction
+	live    map[uint64]*marks // by number, exactly the mailboxes that have metadata; nil = nothing was deleted
+	turns   []turn            // how the batch changes live
+	unsaved bool              // something was written and not synced
 	trouble trouble
+
+	checkpoints sync.Mutex // held while a snapshot is made
 
 	failure atomic.Pointer[error] // why writes fail now; written by the committer, and by Close when that has ended
 
@@ -52,6 +55,7 @@ func (s *Store) start() {
 	s.ids.committer = &s.committer
 	s.committer.start()
 	s.startPurger()
+	go s.tidyAll()
 }
 
 // Close writes what was handed over before it, syncs, ends the goroutines and closes RocksDB, waiting for reads that run.
@@ -59,6 +63,7 @@ func (s *Store) start() {
 func (s *Store) Close() error {
 	var err error
 	s.closing.Do(func() {
+		s.stopTidier()
 		s.stopPurger()
 		s.committer.close()
 		s.failure.Store(&ErrClosed)

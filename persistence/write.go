@@ -83,10 +83,7 @@ func (s *Store) stage(change any) error {
 	case mq9.AppendMessage:
 		return s.stageAppend(c.Number, c.Message)
 	case mq9.DeleteMessage:
-		if s.alive(c.Number) && c.Priority.Durable() {
-			s.scratch = appendMessageKey(s.scratch[:0], c.Number, c.Priority, c.ID)
-			s.batch.DeleteCF(s.family(familyMessages), s.scratch)
-		}
+		s.stageDelete(c)
 		return nil
 	case reserve:
 		s.batch.Put(keyIDs, binary.BigEndian.AppendUint64(s.scratch[:0], c.mark))
@@ -118,7 +115,7 @@ func (s *Store) stageCreate(m *mq9.Mailbox) error {
 	}
 	s.batch.PutCF(s.family(familyMailboxes), key, both[len(key):])
 	if !s.alive(m.Number) {
-		s.live[m.Number] = struct{}{}
+		s.live[m.Number] = nil
 		s.turns = append(s.turns, turn{m.Number, true})
 	}
 	s.scratch = both
@@ -184,7 +181,7 @@ func (s *Store) undo() {
 		if t.born {
 			delete(s.live, t.number)
 		} else {
-			s.live[t.number] = struct{}{}
+			s.live[t.number] = nil
 		}
 	}
 }

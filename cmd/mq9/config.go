@@ -21,6 +21,7 @@ type config struct {
 	dataDir    string
 	natsConfig string
 	sync       string
+	salvage    bool
 	delivery   string
 	logLevel   string
 	logFormat  string
@@ -39,6 +40,7 @@ func (c *config) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.dataDir, "data-dir", "./data", "`directory` for what survives a restart; made if it is not there")
 	f.StringVar(&c.natsConfig, "nats-config", "", "nats-server configuration `file`: accounts, users, TLS, JetStream, limits, other listeners")
 	f.StringVar(&c.sync, "sync", "always", "what an acknowledged critical or urgent message means: always (on disk), interval (within 100 ms) or never (the system decides)")
+	f.BoolVar(&c.salvage, "salvage", false, "open data that are damaged: keep what was written before the damage and drop what came after it")
 	f.StringVar(&c.delivery, "delivery", "headers", "form of deliveries: headers (Mq9-Msg-Id and Mq9-Timestamp), bare (nothing added, fastest) or envelope (JSON)")
 	f.StringVar(&c.logLevel, "log-level", "info", "least severe log line: debug, info, warn or error")
 	f.StringVar(&c.logFormat, "log-format", "text", "form of the log: text or json")

@@ -56,7 +56,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(newServe(), newVersion())
+	root.AddCommand(newServe(), newSnapshot(), newRestore(), newInspect(), newVersion())
 	return root
 }
 

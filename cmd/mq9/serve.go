@@ -80,7 +80,7 @@ type broker struct {
 
 // start opens the store, starts the actors and then the front. After an error nothing is left running.
 func start(c *config, log *slog.Logger) (*broker, error) {
-	store, err := persistence.Open(c.dataDir, persistence.Options{Sync: c.syncMode, Logger: log})
+	store, err := persistence.Open(c.dataDir, persistence.Options{Sync: c.syncMode, Salvage: c.salvage, Logger: log})
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +94,7 @@ func start(c *config, log *slog.Logger) (*broker, error) {
 		NATSConfig: c.natsConfig,
 		Delivery:   c.format,
 		Log:        log,
+		Snapshot:   store.Checkpoint,
 
 		MaxConnections:   c.limits.connections,
 		MaxSubscriptions: c.limits.subscriptions,
