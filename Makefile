@@ -12,14 +12,16 @@ NATS_CLI    := github.com/nats-io/natscli/nats@v0.5.0
 GOFLAGS_VER := -ldflags '-X main.version=$(VERSION)'
 # The packages that `go test` runs; the specs have a target of their own.
 UNIT         = $(shell go list ./... 2>/dev/null | grep -v /specs)
+# One package after the other: each wants the machine for itself.
+STRESS      := go test -count=1 -p 1 -v -timeout 60m
 SUDO        := $(if $(filter 0,$(shell id -u)),,sudo)
 DEBIAN      := librocksdb-dev liblz4-dev libsnappy-dev libzstd-dev libbz2-dev zlib1g-dev libgflags-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint vet unit race specs clients fuzz fmt tools rocksdb clean
+.PHONY: help run build test test-crash test-long lint vet unit race specs stress clients fuzz fmt tools rocksdb strace clean
 
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## install what is missing, build, and serve on 127.0.0.1:4222
 	$(BIN)/mq9 serve
@@ -41,11 +43,22 @@ unit: rocksdb ## the tests beside the code, with the race detector
 	@go test -race -v -timeout 10m $(UNIT) >$(REPORTS)/unit.log 2>&1; code=$$?; \
 		if [ $$code -ne 0 ]; then grep -v -E '^=== |^ *--- PASS' $(REPORTS)/unit.log; else grep -E '^ok ' $(REPORTS)/unit.log; fi; exit $$code
 
-race: unit specs ## unit tests and specs, both with the race detector
+race: unit specs stress ## unit tests and specs, all with the race detector
 
 specs: $(BIN)/mq9-race ## the behaviour specs against a race-built binary
 	@mkdir -p $(REPORTS)
 	MQ9_BIN=$(BIN)/mq9-race go tool ginkgo run --no-color --procs=$(SPEC_PROCS) --race --timeout 10m ./specs 2>&1 | tee $(REPORTS)/specs.log
+
+stress: $(BIN)/mq9-race strace ## kills, failing disks, random plans against a model, pressure: the short runs
+	@mkdir -p $(REPORTS)
+	MQ9_BIN=$(BIN)/mq9-race $(STRESS) ./specs/crash ./specs/faults ./specs/model ./specs/pressure 2>&1 | tee $(REPORTS)/stress.log
+
+test-crash: $(BIN)/mq9-race ## 200 kills at random instants, and nothing acknowledged lost
+	MQ9_BIN=$(BIN)/mq9-race $(STRESS) ./specs/crash -kills 200
+
+test-long: $(BIN)/mq9-race test-crash ## also 10,000 random plans, and pressure in full size
+	MQ9_BIN=$(BIN)/mq9-race $(STRESS) ./specs/model -seeds 10000
+	MQ9_BIN=$(BIN)/mq9-race $(STRESS) ./specs/pressure -full
 
 clients: $(BIN)/mq9-race $(TOOLS)/nats specs/clients/node_modules ## the same flows through the nats command and nats.js
 	@mkdir -p $(REPORTS)
@@ -66,6 +79,10 @@ clean: ## remove what was built
 # Debian's RocksDB and what linking it needs; nothing happens when it is there.
 rocksdb:
 	@test -e /usr/include/rocksdb/c.h || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends $(DEBIAN); }
+
+# For the specs that look at what the broker asks of the system.
+strace:
+	@command -v strace >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends strace; }
 
 $(BIN)/mq9-race: rocksdb FORCE
 	go build -race $(GOFLAGS_VER) -o $@ ./cmd/mq9
