@@ -145,11 +145,12 @@ func (m *mailbox) pumpGroup(g *group) {
 	}
 }
 
-// offer sends one message to the group; it reports false when the store failed.
+// offer sends one message to the group, or drops it when it is gone; it reports false when the store failed.
 func (m *mailbox) offer(g *group, p mq9.Priority, e *entry) bool {
+	id := e.id
 	message := m.body(p, e)
 	if message == nil {
-		return false
+		return m.queues[p].find(id) == nil
 	}
 	g.view.advance(p, message.ID)
 	if g.flowing {

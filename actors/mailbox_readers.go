@@ -111,9 +111,13 @@ func (m *mailbox) pump(r *reader) {
 			return
 		}
 		r.parked = false
+		id, size := e.id, int(e.size)
 		message := m.body(p, e)
 		if message == nil {
-			out.Cancel(int(e.size))
+			out.Cancel(size)
+			if m.queues[p].find(id) == nil {
+				continue
+			}
 			return
 		}
 		r.view.advance(p, message.ID)
@@ -134,17 +138,22 @@ type warm struct {
 const warmLimit = 256 << 10
 
 // body returns the message of an entry, from disk if need be. It is nil when the store fails, which is logged; the
-// reader tries again with the next event.
+// reader tries again with the next event. It is nil too when the store does not have the message, which then leaves the index: a
+// deletion that was refused because its sync failed may have taken effect all the same, when the store was opened again.
 func (m *mailbox) body(p mq9.Priority, e *entry) *mq9.Message {
 	if e.message != nil {
 		return e.message
 	}
 	read, err := m.broker.store.Read(m.at.box.Number, p, e.id, readAhead)
-	if err == nil && (len(read) == 0 || read[0].ID != e.id) {
-		err = errMissing
-	}
 	if err != nil {
 		m.logFailure("reading a message", err)
+		return nil
+	}
+	if len(read) == 0 || read[0].ID != e.id {
+		m.logFailure("reading a message", errMissing)
+		id := e.id
+		m.queues[p].remove(id)
+		m.tellGroups(id)
 		return nil
 	}
 	for _, message := range read {

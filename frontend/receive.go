@@ -10,6 +10,7 @@ func (s *session) receive(in *readBuffer) {
 	defer close(s.done)
 	// Whatever the reader waits for would be in vain now.
 	defer s.barrier.close()
+	defer s.part() // now, not when the last bytes are written: the client may be gone, and its groups wait
 	defer s.box.finish(2 * flushWait)
 	data := in.bytes[:in.end]
 	for {

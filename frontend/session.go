@@ -247,10 +247,7 @@ func (s *session) end(why error) {
 		}
 		patience.Stop()
 	}
-	s.drain.Lock()
-	s.drain.closed = true
-	s.drain.Unlock()
-	s.leaveAll()
+	s.part()
 	s.up.close()
 	if why == nil || errors.Is(why, errHangUp) || errors.Is(why, io.EOF) {
 		s.box.finish(flushWait)

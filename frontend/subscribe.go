@@ -162,6 +162,15 @@ func (s *session) drainLocked(sub *actors.Subscription) {
 	d.subs, d.sweep = held, 2*len(held)
 }
 
+// part ends the mailbox subscriptions because the connection ends: queue groups hand on what it holds. It may be called twice,
+// and from any goroutine.
+func (s *session) part() {
+	s.drain.Lock()
+	s.drain.closed = true
+	s.drain.Unlock()
+	s.leaveAll()
+}
+
 // leaveAll ends every mailbox subscription because the connection ends, or is in another account now.
 func (s *session) leaveAll() {
 	s.drain.Lock()

@@ -45,7 +45,7 @@ func freeAddr() (string, error) {
 // start runs the process and returns when it is ready.
 func (b *broker) start() error {
 	b.cmd = exec.Command(b.binary, "serve", "--listen", b.addr, "--http", b.http, "--data-dir", b.dir, "--log-level", "error") //nolint:gosec // the caller names the binary
-	b.cmd.Env = append(os.Environ(), "GOGC="+os.Getenv("SCALE_GOGC"))
+	b.cmd.Env = append(os.Environ(), "GOGC=25")
 	b.cmd.Stderr = os.Stderr
 	if err := b.cmd.Start(); err != nil {
 		return err

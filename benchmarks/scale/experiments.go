@@ -23,7 +23,7 @@ func createAll(w *wire, n int) error {
 	for i := range n {
 		w.publish(create, fmt.Sprintf(`{"public":true,"name":"s.%d","ttl":36000}`, i))
 		if i%batch == batch-1 || i == n-1 {
-			if err := w.flush(nil); err != nil {
+			if err := w.flush(); err != nil {
 				return err
 			}
 		}
@@ -46,7 +46,7 @@ func mailboxes(b *broker, n int) error {
 	for i := range n {
 		w.publish(create, `{"ttl":36000}`)
 		if i%batch == batch-1 || i == n-1 {
-			if err := w.flush(nil); err != nil {
+			if err := w.flush(); err != nil {
 				return err
 			}
 		}
@@ -91,7 +91,7 @@ func subscriptions(b *broker, n int) error {
 		for i := c; i < n; i += conns {
 			w.say("SUB %ss.%d.* %d\r\n", send, i, i)
 		}
-		if err := w.flush(nil); err != nil {
+		if err := w.flush(); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func fanout(b *broker, n int) error {
 		wires[i%conns].say("SUB %ss.0 %d\r\n", send, i)
 	}
 	for _, w := range wires {
-		if err := w.flush(nil); err != nil {
+		if err := w.flush(); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func fanout(b *broker, n int) error {
 	for c, w := range wires {
 		left := rounds * ((n - c + conns - 1) / conns)
 		go func() {
-			results <- w.until(nil, func(line []byte) bool {
+			results <- w.until(func(line []byte) bool {
 				if bytes.HasPrefix(line, []byte("HMSG")) {
 					left--
 				}
@@ -176,7 +176,7 @@ func storm(b *broker, n int) error {
 	for i := range n * each {
 		maker.publish(fmt.Sprintf("%ss.%d.urgent", send, i%n), "x")
 		if i%batch == batch-1 || i == n*each-1 {
-			if err := maker.flush(nil); err != nil {
+			if err := maker.flush(); err != nil {
 				return err
 			}
 		}

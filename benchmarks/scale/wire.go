@@ -25,7 +25,7 @@ func dial(addr string) (*wire, error) {
 	}
 	w := &wire{conn, bufio.NewWriterSize(conn, 4<<10), bufio.NewReaderSize(conn, 4<<10)}
 	w.say("CONNECT {\"verbose\":false,\"protocol\":1,\"headers\":true,\"no_responders\":true}\r\n")
-	return w, w.flush(nil)
+	return w, w.flush()
 }
 
 // say queues frames; an error shows at the next flush.
@@ -35,17 +35,17 @@ func (w *wire) publish(subject, payload string) {
 	w.say("PUB %s %d\r\n%s\r\n", subject, len(payload), payload)
 }
 
-// flush waits for the PONG behind everything said, and hands each line before it to see.
-func (w *wire) flush(see func(line []byte)) error {
+// flush waits for the PONG behind everything said.
+func (w *wire) flush() error {
 	w.say("PING\r\n")
 	if err := w.out.Flush(); err != nil {
 		return err
 	}
-	return w.until(see, func(line []byte) bool { return bytes.Equal(line, []byte("PONG\r\n")) })
+	return w.until(func(line []byte) bool { return bytes.Equal(line, []byte("PONG\r\n")) })
 }
 
 // until reads lines until one is the last. An -ERR is an error.
-func (w *wire) until(see func(line []byte), last func(line []byte) bool) error {
+func (w *wire) until(last func(line []byte) bool) error {
 	if err := w.SetReadDeadline(time.Now().Add(ioLimit)); err != nil {
 		return err
 	}
@@ -58,8 +58,6 @@ func (w *wire) until(see func(line []byte), last func(line []byte) bool) error {
 			return fmt.Errorf("the broker says %q", line)
 		case last(line):
 			return nil
-		case see != nil:
-			see(line)
 		}
 	}
 }
