@@ -18,8 +18,11 @@ type request struct {
 type (
 	// reserve takes all ids up to mark out of use. It is synced in every mode.
 	reserve struct{ mark uint64 }
-	// purge deletes messages of an expired mailbox by their keys.
-	purge struct{ keys [][]byte }
+	// purge deletes keys of an expired mailbox from a family.
+	purge struct {
+		family family
+		keys   [][]byte
+	}
 	// bury removes an expired mailbox, now empty, from the graveyard.
 	bury struct{ number uint64 }
 	// late stands for a change that came when the store was closing.

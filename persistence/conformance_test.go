@@ -55,6 +55,8 @@ func conformance(t *testing.T, fresh func(*testing.T) store) {
 		"reads from an id, within bytes":                   readsWithinBytes,
 		"indexes in delivery order":                        indexesInOrder,
 		"deletes one message":                              deletesOne,
+		"begins behind what was deleted":                   beginsBehindWhatWasDeleted,
+		"reads long and short messages":                    readsLongAndShort,
 		"forgets an expired mailbox and what is in it":     forgetsExpired,
 		"refuses messages for mailboxes that do not live":  refusesOrphans,
 		"leaves a namesake alone when expired twice":       leavesNamesakeAlone,

@@ -76,6 +76,7 @@ func limitFiles(bytes uint64) error {
 }
 
 func TestFullDisk(t *testing.T) {
+	t.Parallel() // it mostly waits
 	g := gomega.NewWithT(t)
 	dir := t.TempDir()
 	c := start(t, "full", dir)

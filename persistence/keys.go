@@ -29,6 +29,9 @@ import (
 //	  +--------------------+--------------+
 //	  The tier's mark; it is shorter than its messages' keys, so it stands before them. Not every tier has one.
 //
+//	bodies
+//	  the key of a message whose record says so           → its header and payload, nothing else
+//
 //	graveyard
 //	  | mailbox number (8) |                              → nothing; its messages are still to be deleted
 

@@ -64,6 +64,7 @@ func writerRole(dir string) error {
 
 // What was acknowledged before SIGKILL is there afterwards, once and in order; what was deleted stays deleted; no id comes again.
 func TestKilledProcessLosesNothing(t *testing.T) {
+	t.Parallel() // it mostly waits
 	g := gomega.NewWithT(t)
 	dir := t.TempDir()
 	type life struct{ stored, deleted map[mq9.MsgID]bool }

@@ -3,6 +3,7 @@ package persistence
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -14,12 +15,15 @@ import (
 )
 
 // The library has its assertions on: closing it with an iterator alive aborts the process. What a read leaves behind
-// besides, options and slices, shows in the process's memory.
+// besides, options and slices, shows in the process's memory, and what the engine keeps for readers in its own figures. benchmarks/persistence
+// does the same over 100,000.
 func TestReadsLeakNothing(t *testing.T) {
 	g := gomega.NewWithT(t)
-	s := open(t, t.TempDir(), Options{})
+	home := t.TempDir()
+	s := open(t, filepath.Join(home, "data"), Options{})
 	fillOneByOne(g, s, 100)
 	overwrite(g, s, familyMessages, appendMessageKey(nil, 2, mq9.Critical, 1), []byte("junk"))
+	s.mu.engine.compact(familyMessages) // so that readers need blocks of a file
 	enough := errors.New("enough")
 	reads := func(n int) {
 		for range n {
@@ -34,11 +38,36 @@ func TestReadsLeakNothing(t *testing.T) {
 			}).To(gomega.Panic())
 		}
 	}
+	snapshots := func(n int) {
+		for range n {
+			dir := filepath.Join(home, "snapshot")
+			g.Expect(s.Checkpoint(dir)).To(gomega.Succeed())
+			i, err := Inspect(dir)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			i.Close()
+			g.Expect(os.RemoveAll(dir)).To(gomega.Succeed())
+		}
+	}
 	reads(500)
-	before := resident(g)
-	reads(5000) // 25,000 iterators
+	snapshots(5)
+	before, held := resident(g), s.mu.engine.heldForReaders()
+	reads(4000) // 20,000 iterators
+	snapshots(20)
 	g.Expect(resident(g) - before).To(gomega.BeNumerically("<", 16<<20))
+	g.Expect(s.mu.engine.heldForReaders()).To(gomega.Equal(held))
 	g.Expect(s.Close()).To(gomega.Succeed())
+}
+
+// heldForReaders is what the engine keeps as long as an iterator or a snapshot needs it.
+func (e *engine) heldForReaders() map[string]int64 {
+	held := map[string]int64{}
+	for _, name := range []string{
+		"rocksdb.num-snapshots", "rocksdb.num-live-versions", "rocksdb.block-cache-pinned-usage",
+		"rocksdb.estimate-table-readers-mem", "rocksdb.cur-size-all-mem-tables", "rocksdb.num-immutable-mem-table",
+	} {
+		held[name] = e.property(familyMessages, name)
+	}
+	return held
 }
 
 func TestOpeningLeaksNothing(t *testing.T) {

@@ -2,6 +2,9 @@ package persistence
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"testing"
@@ -15,6 +18,7 @@ var roles = map[string]func(dir string) error{
 	"writer": writerRole,
 	"full":   fullDiskRole,
 	"opener": openerRole,
+	"holder": holderRole,
 }
 
 func TestMain(m *testing.M) {
@@ -29,11 +33,23 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
+// holderRole has the store open until its input ends.
+func holderRole(dir string) error {
+	s, err := Open(dir, Options{})
+	if err != nil {
+		return err
+	}
+	fmt.Println("open")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return errors.Join(err, s.Close())
+}
+
 // child is another process that writes a line for each thing it did.
 type child struct {
 	*exec.Cmd
 
 	lines *bufio.Scanner
+	input io.WriteCloser
 }
 
 // start runs a role on a data directory. The caller waits for its end.
@@ -51,8 +67,12 @@ func start(t *testing.T, role, dir string) child {
 	if err != nil {
 		t.Fatal(err)
 	}
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return child{c, bufio.NewScanner(out)}
+	return child{c, bufio.NewScanner(out), in}
 }

@@ -197,7 +197,7 @@ func newStore(dir string, opts Options, e *engine) (*Store, error) {
 	if err := checkFormat(dir, e); err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, opts: opts, graves: newGraves(), tidier: newTidier(), live: map[uint64]*marks{}}
+	s := &Store{dir: dir, opts: opts, graves: newGraves(), tidier: newTidier(), live: map[uint64]*box{}}
 	if err := s.load(e); err != nil {
 		if errors.Is(err, ErrCorrupt) {
 			return nil, fmt.Errorf("%s %w (%w): restore it from a snapshot", dir, ErrDamaged, err)

@@ -53,7 +53,7 @@ type Options struct {
 
 	// BlockCacheBytes bounds the memory for blocks read from disk; zero = 64 MiB.
 	BlockCacheBytes int64
-	// MemtableBytes is how much of the messages gathers in memory before a file is written; zero = 64 MiB. Two such may exist at a time.
+	// MemtableBytes is how much gathers in memory before files are written; zero = 64 MiB. Twice as much may exist at a time.
 	MemtableBytes int64
 	// MaxBatchChanges bounds the changes of one batch; zero = 2048. More of them cost less each and make the first ones wait longer.
 	MaxBatchChanges int

@@ -97,22 +97,32 @@ func (s *Store) stopping() bool {
 }
 
 // purge deletes what is stored under the number of an expired mailbox, and then its grave. It leaves early, without an error,
-// when the store stops. Files of a big mailbox go as a whole; the rest is deleted key by key, each round
-// behind what the last one deleted, not to walk over its tombstones.
+// when the store stops.
 func (s *Store) purge(number uint64) error {
-	from := appendNumber(nil, number)
-	if err := s.dropFiles(from, mailboxEnd(number)); err != nil {
+	for _, f := range bulk {
+		if err := s.purgeFamily(f, number); err != nil {
+			return err
+		}
+	}
+	if s.stopping() {
+		return nil
+	}
+	return s.committer.commitWait(bury{number})
+}
+
+// purgeFamily empties a family of an expired mailbox. Files of a big mailbox go as a whole; the rest is deleted key by key,
+// each round behind what the last one deleted, not to walk over its tombstones.
+func (s *Store) purgeFamily(f family, number uint64) error {
+	from, to := appendNumber(nil, number), mailboxEnd(number)
+	if err := s.view(func(e *engine) error { return e.dropFiles(f, from, to) }); err != nil {
 		return err
 	}
 	for !s.stopping() {
-		keys, err := s.messageKeys(from, mailboxEnd(number))
-		if err != nil {
+		keys, err := s.keys(f, from, to)
+		if err != nil || len(keys) == 0 {
 			return err
 		}
-		if len(keys) == 0 {
-			return s.committer.commitWait(bury{number})
-		}
-		if err := s.committer.commitWait(purge{keys}); err != nil {
+		if err := s.committer.commitWait(purge{f, keys}); err != nil {
 			return err
 		}
 		from = append(keys[len(keys)-1], 0)
@@ -120,18 +130,9 @@ func (s *Store) purge(number uint64) error {
 	return nil
 }
 
-func (s *Store) dropFiles(from, to []byte) error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.mu.engine == nil {
-		return errNoEngine
-	}
-	return s.mu.engine.dropFiles(from, to)
-}
-
-// messageKeys reads the first keys of a range.
-func (s *Store) messageKeys(from, to []byte) (keys [][]byte, err error) {
-	err = s.read(scan{family: familyMessages, from: from, to: to}, func(key, _ []byte) (bool, error) {
+// keys reads the first keys of a range.
+func (s *Store) keys(f family, from, to []byte) (keys [][]byte, err error) {
+	err = s.read(scan{family: f, from: from, to: to}, func(key, _ []byte) (bool, error) {
 		keys = append(keys, bytes.Clone(key))
 		return len(keys) < purgeBatch, nil
 	})

@@ -1,6 +1,8 @@
 package persistence
 
 import (
+	"errors"
+
 	"github.com/mq9-broker/broker/mq9"
 )
 
@@ -31,40 +33,77 @@ func (s *Store) Index(number uint64, fn func(mq9.Entry)) error {
 }
 
 // Read returns committed messages of one priority in id order, beginning with the first whose id is at least from: as many as
-// fit into maxBytes of Size, but at least one if there is any. It finds the first one directly, however many were
-// deleted before it, if from is that one's id or 0. The caller owns the slice and shares the messages.
-func (s *Store) Read(number uint64, p mq9.Priority, from mq9.MsgID, maxBytes int) (messages []*mq9.Message, err error) {
+// fit into maxBytes of Size, but at least one if there is any, and fewer when very many were deleted in between.
+// It finds the first one directly, however many were deleted before it, if from is that one's id or 0. The caller
+// owns the slice and shares the messages.
+func (s *Store) Read(number uint64, p mq9.Priority, from mq9.MsgID, maxBytes int) ([]*mq9.Message, error) {
 	if !p.Durable() {
 		return nil, nil
 	}
 	some := scan{
 		family: familyMessages, from: appendMessageKey(nil, number, p, from), to: tierEnd(number, p),
-		keepWarm: s.opts.Tuning.WarmReads, ahead: s.opts.Tuning.ReadAhead,
+		keepWarm: s.opts.Tuning.WarmReads, ahead: s.opts.Tuning.ReadAhead, patience: patienceOfRead,
 	}
 	if from == 0 {
 		some.from, some.jump = appendTier(nil, number, p), pastMark
 	}
-	bytes := 0
-	err = s.read(some, func(key, value []byte) (bool, error) {
-		e, err := decodeEntry(key, value)
-		if err != nil {
-			return false, err
+	messages, err := s.readMessages(some, maxBytes)
+	if errors.Is(err, errFar) {
+		if len(messages) > 0 {
+			return messages, nil
 		}
-		if bytes += e.Size; bytes > maxBytes && len(messages) > 0 {
-			return false, nil
-		}
-		messages = append(messages, decodeMessage(e, value))
-		return bytes < maxBytes, nil
-	})
+		some.patience = 0 // there may be one, and then it must be found
+		messages, err = s.readMessages(some, maxBytes)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return messages, nil
 }
 
-// read runs a scan on the open engine and keeps it open meanwhile. Errors of the engine read as 503; those of
-// fn stay what they are.
+// patienceOfRead is how many tombstones Read walks over for one more message, about 2 ms. The caller knows where that one is.
+const patienceOfRead = 5000
+
+// readMessages runs a scan of messages. What it read before an error is returned beside that.
+func (s *Store) readMessages(some scan, maxBytes int) (messages []*mq9.Message, err error) {
+	err = s.view(func(e *engine) error {
+		some.moment = e.db.NewSnapshot() // one view of messages and bodies
+		defer e.db.ReleaseSnapshot(some.moment)
+		apart := bodies{engine: e, scan: some}
+		defer apart.close()
+		bytes := 0
+		return e.each(some, func(key, record []byte) (bool, error) {
+			entry, err := decodeEntry(key, record)
+			if err != nil {
+				return false, err
+			}
+			if bytes += entry.Size; bytes > maxBytes && len(messages) > 0 {
+				return false, nil
+			}
+			body := record[messageHeadLength:]
+			if record[0] == messageApart {
+				if body, err = apart.get(key); err != nil {
+					return false, err
+				}
+			}
+			m, err := decodeMessage(entry, body)
+			if err == nil {
+				messages = append(messages, m)
+			}
+			return bytes < maxBytes, err
+		})
+	})
+	return messages, err
+}
+
+// read runs a scan on the open engine.
 func (s *Store) read(what scan, fn func(key, value []byte) (bool, error)) error {
+	return s.view(func(e *engine) error { return e.each(what, fn) })
+}
+
+// view calls fn with the open engine and keeps it open meanwhile. Errors of the engine read as 503; those of fn stay
+// what they are.
+func (s *Store) view(fn func(e *engine) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.mu.engine == nil {
@@ -73,13 +112,9 @@ func (s *Store) read(what scan, fn func(key, value []byte) (bool, error)) error 
 		}
 		return ErrClosed
 	}
-	var own error
-	err := s.mu.engine.each(what, func(key, value []byte) (more bool, err error) {
-		more, own = fn(key, value)
-		return more, own
-	})
-	if err != nil && own == nil {
-		return unavailable(err)
+	err := fn(s.mu.engine)
+	if engine, ok := errors.AsType[engineError](err); ok {
+		return unavailable(engine)
 	}
 	return err
 }

@@ -14,17 +14,29 @@ import (
 //	+-------------+---------------+-------------------+--------------------+---------+-----------+
 //	| version (1) | accepted (8)  | header length (4) | payload length (4) | header  |  payload  |
 //	+-------------+---------------+-------------------+--------------------+---------+-----------+
+//	 ------------------------------ head ------------------------------------ ------ body -------
+//
+// Version 1 is this. In version 2 the body is not here but in the family bodies: an index is read without it.
 const (
-	messageVersion    = 1
+	messageWhole      = 1
+	messageApart      = 2
 	messageHeadLength = 1 + 8 + 4 + 4
+
+	// apartFrom is how many bytes of header and payload are kept apart. Below it, what a second key costs every writer is more than
+	// what an index reads too much.
+	apartFrom = 1 << 10
 )
 
-// appendMessage appends the record of m.
+// appendMessage appends the head and the body of m.
 func appendMessage(b []byte, m *mq9.Message) ([]byte, error) {
 	if len(m.Header) > math.MaxUint32 || len(m.Payload) > math.MaxUint32 {
 		return b, invalid("a message of %d bytes", m.Size())
 	}
-	b = append(b, messageVersion)
+	version := byte(messageWhole)
+	if m.Size() >= apartFrom {
+		version = messageApart
+	}
+	b = append(b, version)
 	b = binary.BigEndian.AppendUint64(b, uint64(m.At))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(m.Header)))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(m.Payload)))
@@ -41,11 +53,16 @@ func decodeEntry(key, record []byte) (mq9.Entry, error) {
 	if len(record) < messageHeadLength {
 		return mq9.Entry{}, corrupt("a message of %d bytes", len(record))
 	}
-	if record[0] != messageVersion {
+	header, payload := uint64(binary.BigEndian.Uint32(record[9:])), uint64(binary.BigEndian.Uint32(record[13:]))
+	body := uint64(0)
+	switch record[0] {
+	case messageWhole:
+		body = header + payload
+	case messageApart:
+	default:
 		return mq9.Entry{}, corrupt("a message of version %d", record[0])
 	}
-	header, payload := uint64(binary.BigEndian.Uint32(record[9:])), uint64(binary.BigEndian.Uint32(record[13:]))
-	if header+payload != uint64(len(record)-messageHeadLength) {
+	if body != uint64(len(record)-messageHeadLength) {
 		return mq9.Entry{}, corrupt("a message whose lengths do not add up")
 	}
 	return mq9.Entry{
@@ -57,15 +74,19 @@ func decodeEntry(key, record []byte) (mq9.Entry, error) {
 	}, nil
 }
 
-// decodeMessage makes the message of an entry and the record it was read from. It copies: the result shares no memory with the record.
-func decodeMessage(e mq9.Entry, record []byte) *mq9.Message {
+// decodeMessage makes the message of an entry and its body. It copies: the result shares no memory with the body. It fails
+// with ErrCorrupt when they do not belong together.
+func decodeMessage(e mq9.Entry, body []byte) (*mq9.Message, error) {
+	if len(body) != e.Size {
+		return nil, corrupt("a message with another's body")
+	}
 	m := &mq9.Message{ID: e.ID, Priority: e.Priority, At: e.At}
-	body := bytes.Clone(record[messageHeadLength:])
+	body = bytes.Clone(body)
 	if n := e.Size - e.PayloadSize; n > 0 {
 		m.Header = body[:n:n]
 	}
 	if e.PayloadSize > 0 {
 		m.Payload = body[e.Size-e.PayloadSize:]
 	}
-	return m
+	return m, nil
 }

@@ -32,6 +32,10 @@ func TestRecordBytes(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(hex.EncodeToString(record)).To(gomega.Equal(
 		"01" + "0000000000000506" + "00000006" + "00000001" + "4b3a20760d0a" + "ff"))
+	record, err = appendMessage(nil, &mq9.Message{At: 0x0506, Header: []byte("K: v\r\n"), Payload: make([]byte, apartFrom-6)})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(hex.EncodeToString(record[:messageHeadLength+6])).To(gomega.Equal(
+		"02" + "0000000000000506" + "00000006" + "000003fa" + "4b3a20760d0a"))
 }
 
 func TestRecordsThatAreNone(t *testing.T) {
@@ -77,6 +81,7 @@ func TestRecordsThatAreNone(t *testing.T) {
 		"a head cut off":       {key, record[:messageHeadLength-1]},
 		"a longer record":      {key, append(bytes.Clone(record), 0)},
 		"another version":      {key, changed(0, 0)},
+		"a body that is apart": {key, changed(0, messageApart)},
 		"a huge header length": {key, changed(9, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)},
 	} {
 		_, err := decodeEntry(c.key, c.record)
@@ -93,7 +98,8 @@ func TestDecodedMessageSharesNothing(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	e, err := decodeEntry(key, record)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	m := decodeMessage(e, record)
+	m, err := decodeMessage(e, record[messageHeadLength:])
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	clear(record)
 	g.Expect(m).To(gomega.Equal(message(1, mq9.Critical)))
 	_ = append(m.Header, "XXXX"...)
@@ -115,14 +121,18 @@ func FuzzDecodeMessage(f *testing.F) {
 		f.Add(appendMessageKey(nil, 7, m.Priority, m.ID), record[:len(record)-1])
 	}
 	f.Add([]byte(nil), []byte(nil))
+	f.Add(appendMessageKey(nil, 7, mq9.Urgent, 1), append([]byte{messageApart}, make([]byte, messageHeadLength-1)...))
 	f.Fuzz(func(t *testing.T, key, record []byte) {
 		e, err := decodeEntry(key, record)
 		if err != nil {
 			mustBeCorrupt(t, err)
 			return
 		}
-		m := decodeMessage(e, record)
-		if m.Entry() != e {
+		if e.Size >= apartFrom || record[0] == messageApart {
+			return // the body is, or would be, elsewhere
+		}
+		m, err := decodeMessage(e, record[messageHeadLength:])
+		if err != nil || m.Entry() != e {
 			t.Errorf("the message is %+v and its entry %+v", m.Entry(), e)
 		}
 		again, err := appendMessage(nil, m)

@@ -22,10 +22,10 @@ type Store struct {
 
 	// Owned by the committer's goroutine.
 	batch   *grocksdb.WriteBatch
-	scratch []byte            // a key and a record under construction
-	live    map[uint64]*marks // by number, exactly the mailboxes that have metadata; nil = nothing was deleted
-	turns   []turn            // how the batch changes live
-	unsaved bool              // something was written and not synced
+	scratch []byte          // a key and a record under construction
+	live    map[uint64]*box // by number, exactly the mailboxes that have metadata; nil = nothing to remember of it
+	turns   []turn          // how the batch changes live
+	unsaved bool            // something was written and not synced
 	trouble trouble
 
 	checkpoints sync.Mutex // held while a snapshot is made

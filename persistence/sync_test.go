@@ -10,6 +10,7 @@ import (
 )
 
 func TestSyncModes(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for mode, want := range map[Sync]struct {
 		atOnce bool // synced when it is acknowledged
 		soon   bool // synced some time later, though nothing else is written

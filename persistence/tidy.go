@@ -1,6 +1,9 @@
 package persistence
 
-import "time"
+import (
+	"syscall"
+	"time"
+)
 
 // A deletion frees nothing by itself: the engine writes a tombstone, and the space comes back when a compaction brings that
 // together with what it deletes. Compactions are due by size, though, and tombstones are small: thousands of big
@@ -13,15 +16,16 @@ const (
 	// rewritten then is at most three times what is given back.
 	worthTidying     = 16 << 20
 	worthTidyingPart = 4
-	// worthIdleTidying is how many are worth it when nothing else goes on.
-	worthIdleTidying = 1 << 20
+	// worthIdleTidying and its part are as much when nothing else goes on, which is when it disturbs nobody.
+	worthIdleTidying     = 1 << 20
+	worthIdleTidyingPart = 16
 	// tidyLatest is when deletions are brought to an end whatever the estimate says: it goes by the messages' mean size.
 	tidyLatest = 24 * time.Hour
 	// tidyShare bounds the tidier's part of the time: it rests that many times as long as it worked.
 	tidyShare = 10
 )
 
-// occupancy is what the messages take, as the engine tells.
+// occupancy is what a family takes, as the engine tells.
 type occupancy struct {
 	files   int64 // bytes of the files
 	dead    int64 // about how many of these belong to deleted messages
@@ -35,12 +39,23 @@ func (o occupancy) worth(idle bool, since time.Duration) bool {
 	switch {
 	case o.deleted == 0:
 		return false
-	case o.dead >= worthTidying && o.dead >= o.files/worthTidyingPart:
+	case since >= tidyLatest:
 		return true
-	case idle && (o.dead >= worthIdleTidying || o.memory >= worthIdleTidying):
-		return true
+	case idle: // what is in memory is in the log too, dead or not
+		return max(o.dead, o.memory) >= max(worthIdleTidying, o.files/worthIdleTidyingPart)
 	}
-	return since >= tidyLatest
+	return o.dead >= max(worthTidying, o.files/worthTidyingPart)
+}
+
+// fits reports whether there is room for a compaction, which writes before it removes: at worst what lives, some steps
+// at a time. On a full disk it would only be one failure more.
+func (o occupancy) fits(dir string) bool {
+	const step = 2 << 30
+	var system syscall.Statfs_t
+	if err := syscall.Statfs(dir, &system); err != nil {
+		return false
+	}
+	return int64(system.Bavail)*system.Bsize > o.memory+min(o.files-o.dead, step)
 }
 
 // tidier gives space back, on a goroutine of its own.
@@ -59,7 +74,7 @@ func (s *Store) tidyAll() {
 	}
 	look := time.NewTimer(s.opts.tidyEvery)
 	defer look.Stop()
-	var entries int64
+	before := map[family]occupancy{}
 	last := time.Now()
 	for {
 		select {
@@ -68,24 +83,32 @@ func (s *Store) tidyAll() {
 		case <-look.C:
 		}
 		began := time.Now()
-		entries = s.tidy(entries, began.Sub(last), &last)
+		tidied := false
+		for _, f := range bulk {
+			now, did := s.tidy(f, before[f], began.Sub(last))
+			before[f], tidied = now, tidied || did
+		}
+		if tidied {
+			last = time.Now()
+		}
 		look.Reset(max(s.opts.tidyEvery, tidyShare*time.Since(began)))
 	}
 }
 
-// tidy looks once, and compacts if that pays.
-func (s *Store) tidy(before int64, since time.Duration, last *time.Time) (entries int64) {
+// tidy looks at a family once, and compacts it if that pays.
+func (s *Store) tidy(f family, before occupancy, since time.Duration) (now occupancy, tidied bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.mu.engine == nil || s.Err() != nil { // the disk has other troubles
-		return 0
+		return before, false
 	}
-	o := s.mu.engine.occupancy()
-	if o.worth(o.entries == before, since) {
-		s.mu.engine.compact()
-		*last = time.Now()
+	now = s.mu.engine.occupancy(f)
+	idle := now.entries == before.entries
+	if !now.worth(idle, since) || !now.fits(s.dir) {
+		return now, false
 	}
-	return o.entries
+	s.mu.engine.compact(f)
+	return now, true
 }
 
 // stopTidier ends the tidier, and the compaction it may wait for.

@@ -90,7 +90,7 @@ func (s *Store) stage(change any) error {
 		return nil
 	case purge:
 		for _, key := range c.keys {
-			s.batch.DeleteCF(s.family(familyMessages), key)
+			s.batch.DeleteCF(s.family(c.family), key)
 		}
 		return nil
 	case bury:
@@ -154,7 +154,13 @@ func (s *Store) stageAppend(number uint64, m *mq9.Message) error {
 	if err != nil {
 		return err
 	}
-	s.batch.PutCF(s.family(familyMessages), key, both[len(key):])
+	record := both[len(key):]
+	if record[0] == messageApart {
+		s.batch.PutCF(s.family(familyBodies), key, record[messageHeadLength:])
+		record = record[:messageHeadLength]
+		s.box(number).bodies = some
+	}
+	s.batch.PutCF(s.family(familyMessages), key, record)
 	const keep = 1 << 20 // one big message must not hold its memory for ever
 	if s.scratch = both; cap(both) > keep {
 		s.scratch = nil

@@ -24,6 +24,8 @@ type bench struct {
 	rounds    int
 	cold      int
 	expire    bool
+	unmarked  bool
+	middle    bool
 	watch     time.Duration
 	options   persistence.Options
 	sync      string
@@ -40,6 +42,8 @@ func (b *bench) flags(f *flag.FlagSet) {
 	f.IntVar(&b.rounds, "rounds", 5, "repetitions of what is repeated")
 	f.IntVar(&b.cold, "cold", 0, "queue: messages that lie in the store all the time")
 	f.BoolVar(&b.expire, "expire", false, "space: expire the mailboxes instead of deleting each message")
+	f.BoolVar(&b.unmarked, "unmarked", false, "tombstones: do not tell the store which message is the first")
+	f.BoolVar(&b.middle, "middle", false, "tombstones: leave the very first message alive too")
 	f.DurationVar(&b.watch, "watch", 2*time.Minute, "space: how long to watch at most")
 	f.StringVar(&b.sync, "sync", "always", "always, interval or never")
 	f.Int64Var(&b.options.BlockCacheBytes, "cache", 0, "bytes of block cache; 0 = the default")

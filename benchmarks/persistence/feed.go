@@ -77,7 +77,10 @@ func (b *bodies) next(size int) []byte {
 	return body
 }
 
+// msgID is the id of the message with that number.
+func msgID(number int) mq9.MsgID { return mq9.NewMsgID(uint64(number), mq9.Urgent) }
+
 // message makes a durable message.
-func message(id int, p mq9.Priority, body []byte) *mq9.Message {
-	return &mq9.Message{ID: mq9.NewMsgID(uint64(id), p), Priority: p, At: int64(id), Header: []byte("Kind: task\r\n"), Payload: body}
+func message(id int, body []byte) *mq9.Message {
+	return &mq9.Message{ID: msgID(id), Priority: mq9.Urgent, At: int64(id), Header: []byte("Kind: task\r\n"), Payload: body}
 }

@@ -14,12 +14,13 @@ var scenarios = map[string]struct {
 	about string
 	run   func(*bench) error
 }{
-	"queue":      {"appends and deletions at -rate over a cold store: write and space amplification", queue},
+	"queue":      {"-n appends and their deletions over -cold messages that stay: write and space amplification", queue},
 	"space":      {"-n messages, then their deletion or expiry: how fast the disk comes back", space},
 	"replay":     {"one mailbox of -n messages: index and replay from a cold disk, memory", replay},
 	"recovery":   {"-n messages in -mailboxes: time to start after a kill, first index", recovery},
 	"tombstones": {"-n messages published and deleted before the one alive: time to it", tombstones},
-	"snapshot":   {"checkpoints while messages are written", snapshot},
+	"snapshot":   {"-rounds snapshots while messages are written", snapshot},
+	"leak":       {"-n iterators, and snapshots: memory afterwards", leak},
 }
 
 func main() {

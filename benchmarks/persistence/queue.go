@@ -22,7 +22,7 @@ func queue(b *bench) error {
 	id := 0
 	add := func() {
 		id++
-		m := message(id, mq9.Urgent, bodies.next(b.size))
+		m := message(id, bodies.next(b.size))
 		f.commit(mq9.AppendMessage{Number: at(id), Message: m})
 		live, user = live+int64(m.Size()), user+int64(m.Size())
 	}
@@ -33,7 +33,7 @@ func queue(b *bench) error {
 	for range b.n {
 		add()
 		if gone := id - backlog; gone > b.cold && gone%10 != 0 {
-			f.commit(mq9.DeleteMessage{Number: at(gone), Priority: mq9.Urgent, ID: mq9.NewMsgID(uint64(gone), mq9.Urgent)})
+			f.commit(mq9.DeleteMessage{Number: at(gone), Priority: mq9.Urgent, ID: msgID(gone)})
 			live -= int64(b.size + len("Kind: task\r\n"))
 		}
 	}

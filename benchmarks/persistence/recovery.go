@@ -3,12 +3,42 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"syscall"
 	"time"
 
 	"github.com/mq9-broker/broker/mq9"
 )
 
+// fillVariable names the directory that a second process is to fill and leave as a kill leaves it.
+const fillVariable = "MQ9_BENCH_FILL"
+
 func recovery(b *bench) error {
+	if dir := os.Getenv(fillVariable); dir != "" {
+		b.clean() // its own directory, which it does not need
+		b.dir = dir
+		return b.fillAndDie()
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	fill := exec.Command(self, os.Args[1:]...) //nolint:gosec // this program, as it was called
+	fill.Env = append(os.Environ(), fillVariable+"="+b.dir)
+	fill.Stdout, fill.Stderr = os.Stdout, os.Stderr
+	if err := fill.Run(); err == nil || fill.ProcessState.ExitCode() != -1 {
+		return fmt.Errorf("filling: %w", err)
+	}
+	for _, after := range []string{"a kill", "an orderly end"} {
+		if err := b.startOnce(after); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillAndDie fills the store and kills this process.
+func (b *bench) fillAndDie() error {
 	s, err := b.open()
 	if err != nil {
 		return err
@@ -19,37 +49,20 @@ func recovery(b *bench) error {
 		return err
 	}
 	say("written", "%s in %v", mib(bytes), time.Since(began).Round(time.Millisecond))
-	// What a kill would leave: the files as they are now, the log unflushed.
-	killed := b.dir + "-killed"
-	if err := os.CopyFS(killed, os.DirFS(b.dir)); err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(killed) }()
-	if err := s.Close(); err != nil {
-		return err
-	}
-	for _, start := range []struct{ after, dir string }{{"a kill", killed}, {"an orderly end", b.dir}} {
-		if err := b.startOnce(start.after, start.dir); err != nil {
-			return err
-		}
-	}
-	return nil
+	return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }
 
-// startOnce opens a store as a starting broker does, and indexes each mailbox.
-func (b *bench) startOnce(after, dir string) error {
-	if err := chillFiles(dir); err != nil {
+// startOnce opens the store as a starting broker does, and indexes each mailbox.
+func (b *bench) startOnce(after string) error {
+	if err := chillFiles(b.dir); err != nil {
 		return err
 	}
-	_, logs, err := usageOf(dir)
+	_, logs, err := usageOf(b.dir)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	kept := b.dir
-	b.dir = dir
 	s, err := b.open()
-	b.dir = kept
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (b *bench) fill(s *persistence.Store, mailboxes int) (bytes int64, err erro
 		f.commit(mq9.CreateMailbox{Mailbox: box(i + 1)})
 	}
 	for i := range b.n {
-		m := message(i+1, mq9.Urgent, bodies.next(b.size))
+		m := message(i+1, bodies.next(b.size))
 		bytes += int64(m.Size())
 		f.commit(mq9.AppendMessage{Number: uint64(i%mailboxes) + 1, Message: m})
 	}

@@ -19,7 +19,7 @@ func space(b *bench) error {
 	}
 	user := int64(0)
 	for i := range b.n {
-		m := message(i+1, mq9.Urgent, bodies.next(b.size))
+		m := message(i+1, bodies.next(b.size))
 		user += int64(m.Size())
 		f.commit(mq9.AppendMessage{Number: uint64(i%b.mailboxes) + 1, Message: m})
 	}
@@ -38,7 +38,7 @@ func space(b *bench) error {
 		}
 	} else {
 		for i := range b.n {
-			f.commit(mq9.DeleteMessage{Number: uint64(i%b.mailboxes) + 1, Priority: mq9.Urgent, ID: mq9.NewMsgID(uint64(i+1), mq9.Urgent)})
+			f.commit(mq9.DeleteMessage{Number: uint64(i%b.mailboxes) + 1, Priority: mq9.Urgent, ID: msgID(i + 1)})
 		}
 	}
 	if err := f.wait(); err != nil {

@@ -84,12 +84,23 @@ func (w *world) full(m *member, holds int) bool {
 
 // judge finds a moment for each delivery that was seen, and ends the subscriptions that had their max.
 func (w *world) judge() error {
+	defer func() { w.judged, w.removed = w.now, false }()
+	crowded := w.crowded()
 	for _, b := range w.boxes {
 		for _, l := range slices.Clone(b.lines) {
+			given := map[*member][]*claim{}
+			for _, m := range l.members {
+				given[m] = m.claims
+			}
 			for _, m := range slices.Clone(l.members) {
 				if err := w.judgeMember(m); err != nil {
 					return err
 				}
+			}
+			if err := w.fair(given); err != nil && !crowded {
+				return err
+			}
+			for _, m := range slices.Clone(l.members) {
 				if m.left == never && m.max > 0 && m.had >= w.most(m) {
 					w.leave(m)
 				}
@@ -171,4 +182,44 @@ func (w *world) waits(m *member, y *message, at int) bool {
 		}
 	}
 	return true
+}
+
+// crowded reports whether a connection's window may have been full for a moment: then its members were passed over.
+func (w *world) crowded() bool {
+	const much = 100_000
+	bytes := 0
+	for _, b := range w.boxes {
+		for _, l := range b.lines {
+			for _, m := range l.members {
+				for _, c := range m.claims {
+					bytes += c.x.size
+				}
+			}
+		}
+	}
+	return bytes > much
+}
+
+// fair checks that nobody was given a message while another member of the group, which could have taken it, held fewer.
+// Since nobody's hold became smaller meanwhile, that can be told from what they hold in the end.
+func (w *world) fair(given map[*member][]*claim) error {
+	for m := range given {
+		if m.line.queue == "" || m.conn.stalled || m.conn.end > w.judged || w.removed {
+			return nil
+		}
+	}
+	for a, claims := range given {
+		for b := range given {
+			holds := a.holds(w.now)
+			more := holds - b.holds(w.now)
+			if w.wrong != alwaysEven {
+				more--
+			}
+			missed := func(c *claim) bool { return b.joined > w.judged || !w.could(b, c.x) }
+			if len(claims) > 0 && more > 0 && !slices.ContainsFunc(claims, missed) {
+				return fmt.Errorf("a member of group %q was given messages until it held %d, while another held %d", a.line.queue, holds, b.holds(w.now))
+			}
+		}
+	}
+	return nil
 }

@@ -29,8 +29,8 @@ const eof = "EOF"
 // peer is one connection to the broker. Its reader goroutine ends with the connection; the runner's goroutine uses all else.
 type peer struct {
 	conn  *net.TCPConn
-	id    uint64      // the broker's number for it
-	wake  chan<- bool // told, if it has room, when there is something new
+	id    uint64    // the broker's number for it
+	wake  chan bool // told, if it has room, when there is something new on any connection of the runner
 	world *connection
 	subs  map[string]*member // by sid
 	ended chan struct{}      // closed when the reader has ended
@@ -49,7 +49,7 @@ const dialTimeout = 20 * time.Second
 const hello = `CONNECT {"verbose":false,"pedantic":false,"headers":true,"no_responders":true,"protocol":1}` + "\r\nSUB %s.* 0\r\n"
 
 // dial opens a connection whose inbox is the given subject.
-func dial(addr, inbox string, slow bool, wake chan<- bool) (*peer, error) {
+func dial(addr, inbox string, slow bool, wake chan bool) (*peer, error) {
 	d := net.Dialer{Timeout: dialTimeout}
 	if slow {
 		d.Control = harness.Small
@@ -179,8 +179,6 @@ func (p *peer) take() []frame {
 func (p *peer) await(op string, patience time.Duration) ([]frame, error) {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
 	var got []frame
 	for {
 		frames := p.take()
@@ -198,7 +196,7 @@ func (p *peer) await(op string, patience time.Duration) ([]frame, error) {
 			return got, nil
 		}
 		select {
-		case <-tick.C:
+		case <-p.wake:
 		case <-deadline.C:
 			return got, fmt.Errorf("no %s within %v", op, patience)
 		}

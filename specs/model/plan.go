@@ -80,8 +80,8 @@ const (
 // NewPlan makes the plan of a seed.
 func NewPlan(seed uint64) Plan {
 	g := generator{rand.New(rand.NewPCG(seed, 9))}
-	p := Plan{Seed: seed, Slow: g.one(4)}
-	mortal := g.one(6)
+	p := Plan{Seed: seed, Slow: g.one(5)}
+	mortal := g.one(10)
 	for i := range 1 + g.IntN(3) {
 		b := BoxPlan{Public: g.one(2), MaxInflight: g.pick(0, 0, 1, 2, 5)}
 		b.Mortal = mortal && i == 0
@@ -157,7 +157,7 @@ func (g generator) item(p *Plan, conn int) Item {
 			it.Queue = [...]string{"q", "r"}[g.pick(0, 0, 1)]
 		}
 		// A member that comes to its max while it stands still drains unseen: what it was sent cannot be told then.
-		if g.one(4) && !(p.Slow && conn == 0 && it.Queue != "") {
+		if g.one(4) && (!p.Slow || conn != 0 || it.Queue == "") {
 			it.Max = 1 + g.IntN(8)
 		}
 		return it

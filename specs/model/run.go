@@ -1,13 +1,9 @@
 package model
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -208,66 +204,6 @@ func (r *runner) exchange(p *peer, text string) error {
 	return nil
 }
 
-// digest notes what a connection received.
-func (r *runner) digest(p *peer, frames []frame) error {
-	for _, f := range frames {
-		switch f.op {
-		case "MSG", "HMSG":
-			if err := r.received(p, f); err != nil {
-				return err
-			}
-		case "-ERR":
-			r.refusals--
-			if text := strings.Join(f.args, " "); !strings.Contains(text, ": 404 ") {
-				return fmt.Errorf("the broker said %s", text)
-			}
-		case "PING":
-			if err := p.say("PONG\r\n"); err != nil {
-				return err
-			}
-		case eof:
-			return fmt.Errorf("the broker cut the connection: %v", f.args)
-		}
-	}
-	return nil
-}
-
-// received notes a reply or a delivery.
-func (r *runner) received(p *peer, f frame) error {
-	subject, sid := f.args[0], f.args[1]
-	if sid == "0" {
-		check := r.expected[subject]
-		if check == nil {
-			return fmt.Errorf("a reply that nobody waits for: %s", f.payload)
-		}
-		delete(r.expected, subject)
-		return check(f.payload)
-	}
-	m := p.subs[sid]
-	name, _, _ := strings.Cut(string(f.payload), "|")
-	x := r.messages[name]
-	switch {
-	case m == nil:
-		return fmt.Errorf("a delivery of %s on sid %s, which has ended", name, sid)
-	case x == nil || len(f.payload) != x.size || !slices.Contains(m.line.box.messages, x):
-		return fmt.Errorf("a delivery of %d bytes that nobody sent to this mailbox", len(f.payload))
-	}
-	reply := f.args[2]
-	if err := x.identify(reply[strings.LastIndexByte(reply, '.')+1:]); err != nil {
-		return err
-	}
-	return r.world.observe(m, x, f.at)
-}
-
-// identify notes a message's id wherever it is seen; it must be the same everywhere.
-func (x *message) identify(id string) error {
-	if x.id != "" && x.id != id {
-		return fmt.Errorf("%s has the ids %s and %s", x.name, x.id, id)
-	}
-	x.id = id
-	return nil
-}
-
 // settle waits until everybody has what is due and judges all of it.
 func (r *runner) settle() error {
 	deadline := time.NewTimer(r.patience)
@@ -302,32 +238,4 @@ func (r *runner) settle() error {
 		}
 	}
 	return err
-}
-
-func decode(reply []byte, into any) error {
-	if err := json.Unmarshal(reply, into); err != nil {
-		return fmt.Errorf("reply %q: %w", reply, err)
-	}
-	return nil
-}
-
-// noticed waits until the broker has noticed the end of a connection.
-func (r *runner) noticed(p *peer) error {
-	url := "http://" + r.target.Monitor + "/connz?cid=" + strconv.FormatUint(p.id, 10)
-	for deadline := time.Now().Add(r.patience); time.Now().Before(deadline); {
-		answer, err := http.Get(url) //nolint:gosec // the address is the test's own
-		if err != nil {
-			return err
-		}
-		var z struct {
-			N int `json:"num_connections"`
-		}
-		if err := errors.Join(json.NewDecoder(answer.Body).Decode(&z), answer.Body.Close()); err != nil {
-			return err
-		}
-		if z.N == 0 {
-			return nil
-		}
-	}
-	return errors.New("the broker did not notice the end of a connection")
 }

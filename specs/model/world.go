@@ -13,6 +13,9 @@ type world struct {
 	now   int // the operations that took effect so far
 	boxes []*box
 	wrong mistake // for the test of the test
+
+	judged  int  // the moment of the last judgement
+	removed bool // something was deleted since then
 }
 
 // mistake is a rule that the world gets wrong on purpose.
@@ -27,6 +30,7 @@ const (
 	drainersLose           // a member that leaves by UNSUB loses at once what it holds
 	deletedStays           // DELETE removes nothing
 	inflightIsLess         // max_inflight is one lower
+	alwaysEven             // members of a group hold equally many, whatever came
 	anyPattern             // every subscription asks for all priorities
 	mistakes
 )
@@ -154,6 +158,7 @@ func (w *world) flushed() {
 // remove deletes a message and reports whether it was there.
 func (w *world) remove(x *message) bool {
 	existed := x.stored(w.tick())
+	w.removed = true
 	if existed && w.wrong != deletedStays {
 		x.died = w.now
 	}

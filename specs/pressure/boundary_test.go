@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -26,7 +25,9 @@ var _ = Describe("Subscribing while messages are published", func() { // fault k
 		id = agent.Private()
 	})
 
-	// follow subscribes and reads until everything came, then whether more comes.
+	const end = "end"
+
+	// follow subscribes and reads until the end, looks whether all came, and then whether more comes.
 	follow := func(l *ledger) error {
 		s, err := dial(broker.Addr, false)
 		if err != nil {
@@ -37,19 +38,25 @@ var _ = Describe("Subscribing while messages are published", func() { // fault k
 			return err
 		}
 		r := l.reader()
-		for !r.complete() {
+		for {
 			f, err := s.next()
-			if err != nil {
+			switch {
+			case err != nil:
 				return fmt.Errorf("after %v: %w", r.next, err)
-			}
-			if f.op != "MSG" {
-				continue
+			case f.name() == end:
+				return errors.Join(r.complete(), s.sync("")) // a delivery before the PONG is an error
 			}
 			if err := r.got(f.name()); err != nil {
 				return err
 			}
 		}
-		return s.sync("") // a delivery before the PONG is an error
+	}
+
+	// finish sends the message that stands behind all others.
+	finish := func() {
+		GinkgoHelper()
+		agent.Sync()
+		agent.Send(id, end)
 	}
 
 	// crowd starts n followers, one after another at random whenever another part of the messages is out, and returns how to wait for them.
@@ -80,37 +87,34 @@ var _ = Describe("Subscribing while messages are published", func() { // fault k
 
 	It("gives everyone each message exactly once and in order", func() {
 		n, readers := size(10_000, 100_000), size(40, 200)
-		l := &ledger{}
-		join, wait := crowd(readers, l)
 		names := mixture(n)
+		l := newLedger(names)
+		join, wait := crowd(readers, l)
 		dice := rand.New(rand.NewPCG(uint64(GinkgoRandomSeed()), 4))
-		for _, name := range names {
+		for i, name := range names {
 			if dice.IntN(n) < readers {
 				join()
 			}
 			Expect(agent.Conn.Publish(harness.Send+id+suffix(name), []byte(name))).To(Succeed())
+			if i%1000 == 999 {
+				agent.Sync()
+			}
 		}
-		agent.Sync()
-		l.sent(names)
+		finish()
 		wait()
 	})
 
 	It("does so while messages are deleted", func() {
 		n, readers := size(4000, 40_000), size(20, 100)
-		l := &ledger{deleted: map[string]bool{}}
-		join, wait := crowd(readers, l)
 		names := mixture(n)
+		l := newLedger(names)
+		join, wait := crowd(readers, l)
 		dice := rand.New(rand.NewPCG(uint64(GinkgoRandomSeed()), 5))
-		var ids []string
-		_, err := agent.Subscribe("_INBOX.ids", func(m *nats.Msg) {
-			ids = append(ids, string(m.Data)) // read after Sync
-		})
-		Expect(err).NotTo(HaveOccurred())
 		const batch = 200
 		for from := 0; from < n; from += batch {
 			join()
 			for _, name := range names[from : from+batch] {
-				Expect(agent.PublishRequest(harness.Send+id+suffix(name), "_INBOX.ids", []byte(name))).To(Succeed())
+				Expect(agent.Conn.Publish(harness.Send+id+suffix(name), []byte(name))).To(Succeed())
 			}
 			agent.Sync()
 			stored := agent.Stored(id)
@@ -124,16 +128,22 @@ var _ = Describe("Subscribing while messages are published", func() { // fault k
 				Expect(agent.Conn.Publish(harness.Delete+id+"."+stored[i], nil)).To(Succeed())
 			}
 		}
-		agent.Sync()
-		l.sent(names)
+		finish()
 		wait()
 	})
 
 	It("does so across the end of a mailbox and its creation anew", func() {
 		name := harness.UniqueName()
-		body := fmt.Sprintf(`{"public":true,"name":%q,"ttl":2}`, name)
-		agent.Create(body)
-		var lives atomic.Int64
+		const lives, each = 3, 500
+		create := func(life int) bool {
+			ttl := 1
+			if life == lives {
+				ttl = 600
+			}
+			return agent.Create(fmt.Sprintf(`{"public":true,"name":%q,"ttl":%d}`, name, ttl)).IsNew
+		}
+		Expect(create(1)).To(BeTrue())
+		var now atomic.Int64 // the life that began last
 		const readers = 20
 		results := make(chan error, readers)
 		for range readers {
@@ -163,24 +173,28 @@ var _ = Describe("Subscribing while messages are published", func() { // fault k
 							return fmt.Errorf("number %d of life %d came instead of %d", n, life, next)
 						}
 						next++
-						if int64(life) > lives.Load() {
+						if int64(life) > now.Load() {
 							return fmt.Errorf("a message of life %d came before it began", life)
 						}
-						if life == 3 && n == 499 {
+						if life == lives && n == each-1 {
 							return nil
 						}
 					}
 				}()
 			}()
 		}
-		for life := 1; life <= 3; life++ {
-			lives.Store(int64(life))
+		for life := 1; life <= lives; life++ {
+			now.Store(int64(life))
 			if life > 1 {
-				Eventually(func() bool { return agent.Create(body).IsNew }).WithPolling(time.Millisecond).Should(BeTrue())
+				Eventually(create).WithArguments(life).WithPolling(time.Millisecond).Should(BeTrue())
 			}
-			// Messages are numbered as they are accepted: one that comes too late for a life does not count in the next.
-			for n := 0; n < 500; n++ {
-				agent.Send(name, fmt.Sprintf("%d.%d", life, n))
+			for n := range each {
+				message := fmt.Sprintf("%d.%d", life, n)
+				if life == lives {
+					agent.Send(name, message)
+				} else if agent.Refused(harness.Send+name, message).Code != 0 {
+					break // its life is over
+				}
 			}
 		}
 		for range readers {
@@ -191,7 +205,7 @@ var _ = Describe("Subscribing while messages are published", func() { // fault k
 	})
 
 	It("answers PING within a second to a connection with 64 subscriptions and a big backlog", func() {
-		backlog, subscriptions := size(20_000, 1_000_000), 64
+		backlog, subscriptions := size(10_000, 1_000_000), 64
 		publish(agent, backlog, func(i int) (string, string) { return id, padded(fmt.Sprint(i), 128) })
 		s := open(broker.Addr, false)
 		for sid := range subscriptions {

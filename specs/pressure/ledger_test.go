@@ -9,9 +9,18 @@ import (
 
 // ledger says what a reader must get: names are a priority's letter and a running number within it. It is safe for concurrent use.
 type ledger struct {
+	total map[byte]int // how many are sent, by letter; immutable
+
 	mu      sync.Mutex
-	total   map[byte]int    // how many were sent, by letter; set when all were
 	deleted map[string]bool // by name: these may come or not
+}
+
+func newLedger(names []string) *ledger {
+	l := &ledger{total: map[byte]int{}, deleted: map[string]bool{}}
+	for _, name := range names {
+		l.total[name[0]]++
+	}
+	return l
 }
 
 // reading is what one reader has got so far. One goroutine owns it.
@@ -54,31 +63,14 @@ func (r *reading) skipped(letter byte, n int) error {
 	return nil
 }
 
-// complete reports whether everything has come; it is false as long as more may be sent.
-func (r *reading) complete() bool {
-	r.ledger.mu.Lock()
-	total := r.ledger.total
-	r.ledger.mu.Unlock()
-	if total == nil {
-		return false
-	}
-	for letter, n := range total {
-		if r.skipped(letter, n) != nil {
-			return false
+// complete says what has not come, if anything.
+func (r *reading) complete() error {
+	for letter, n := range r.ledger.total {
+		if err := r.skipped(letter, n); err != nil {
+			return fmt.Errorf("at the end: %w", err)
 		}
 	}
-	return true
-}
-
-// sent says how many of each were sent in all.
-func (l *ledger) sent(names []string) {
-	total := map[byte]int{}
-	for _, name := range names {
-		total[name[0]]++
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.total = total
+	return nil
 }
 
 // remove says that these are about to be deleted.

@@ -1,0 +1,142 @@
+package persistence
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/linxGnu/grocksdb"
+)
+
+// scan is a read of consecutive keys.
+type scan struct {
+	family   family
+	from     []byte // the first key; nil = the family's first
+	to       []byte // the first key not to be read; nil = none
+	ahead    int    // bytes to ask the disk for ahead; 0 = as the engine sees fit
+	keepWarm bool   // leave the blocks in the cache
+	patience int    // tombstones to walk over until errFar; 0 = any number
+
+	moment *grocksdb.Snapshot // what to see; nil = what is there when the scan begins
+
+	// jump, if given, sees each key before fn does. What it returns is a later key where the scan goes on; nil = here.
+	jump func(key, value []byte) (to []byte, err error)
+}
+
+// errFar ends a scan that had to walk over too many deleted keys.
+var errFar = errors.New("too many deleted keys in the way")
+
+// engineError marks what the engine says, among what its callers say.
+type engineError struct{ error }
+
+// Unwrap returns what it says.
+func (e engineError) Unwrap() error { return e.error }
+
+// each calls fn for the keys of the scan, as they were when it began, until fn returns false or an error. Key and value are RocksDB's
+// memory, valid during that call alone.
+func (e *engine) each(s scan, fn func(key, value []byte) (more bool, err error)) error {
+	c := e.cursor(s)
+	defer c.close()
+	for c.Valid() {
+		key, value := c.Key().Data(), c.Value().Data()
+		if s.jump != nil {
+			to, err := s.jump(key, value)
+			if err != nil {
+				return err
+			}
+			if to != nil {
+				c.Seek(to)
+				continue
+			}
+		}
+		more, err := fn(key, value)
+		if err != nil || !more {
+			return err
+		}
+		c.Next()
+	}
+	return c.err()
+}
+
+// cursor is an iterator with what it needs. Whoever makes one closes it before the engine.
+type cursor struct {
+	*grocksdb.Iterator
+
+	options *grocksdb.ReadOptions
+}
+
+// cursor makes a cursor that stands on the first key of the scan.
+func (e *engine) cursor(s scan) *cursor {
+	o := grocksdb.NewDefaultReadOptions()
+	o.SetFillCache(s.keepWarm)
+	o.SetReadaheadSize(uint64(s.ahead))
+	o.SetMaxSkippableInternalKeys(uint64(s.patience))
+	if s.moment != nil {
+		o.SetSnapshot(s.moment)
+	}
+	if s.to != nil {
+		o.SetIterateUpperBound(s.to)
+	}
+	c := &cursor{e.db.NewIteratorCF(o, e.families[s.family]), o}
+	if s.from == nil {
+		c.SeekToFirst()
+	} else {
+		c.Seek(s.from)
+	}
+	return c
+}
+
+// at reports whether the cursor stands on key.
+func (c *cursor) at(key []byte) bool { return c.Valid() && bytes.Equal(c.Key().Data(), key) }
+
+// err is why the cursor stands nowhere; nil = it is at its end.
+func (c *cursor) err() error {
+	switch err := c.Err(); {
+	case err == nil:
+		return nil
+	case strings.HasPrefix(err.Error(), "Result incomplete"):
+		return errFar
+	default:
+		return engineError{err}
+	}
+}
+
+func (c *cursor) close() {
+	c.Close()
+	c.options.Destroy() // after the iterator, which points at the bound in it
+}
+
+// bodies finds the bodies that are kept apart, for a scan of messages. It is made cheaply and opens its cursor when it is needed.
+type bodies struct {
+	engine *engine
+	scan   scan // of the messages
+	cursor *cursor
+}
+
+// get returns the body to the message with this key. The keys come in ascending order. The result is RocksDB's memory,
+// valid until the next call.
+func (b *bodies) get(key []byte) ([]byte, error) {
+	if b.cursor == nil {
+		b.cursor = b.engine.cursor(scan{
+			family: familyBodies, from: key, to: b.scan.to, ahead: b.scan.ahead, keepWarm: b.scan.keepWarm, moment: b.scan.moment,
+		})
+	} else if b.cursor.Valid() {
+		b.cursor.Next() // most often this is it
+	}
+	if !b.cursor.at(key) {
+		b.cursor.Seek(key)
+	}
+	if b.cursor.at(key) {
+		return b.cursor.Value().Data(), nil
+	}
+	if err := b.cursor.err(); err != nil {
+		return nil, err
+	}
+	return nil, corrupt("a message without its body")
+}
+
+func (b *bodies) close() {
+	if b.cursor != nil {
+		b.cursor.close()
+	}
+}
