@@ -35,7 +35,7 @@ func Errorf(code int, format string, args ...any) *Error {
 // Refusals that several places answer with.
 var (
 	ErrNoMailbox    = &Error{CodeNotFound, "no such mailbox: it never existed or has expired; CREATE it first"}
-	ErrUnavailable  = &Error{CodeUnavailable, "storage unavailable: nothing was changed; try again"}
+	ErrUnavailable  = &Error{CodeUnavailable, "storage unavailable: the change is not acknowledged; try again when the disk has recovered"}
 	ErrShuttingDown = &Error{CodeUnavailable, "the broker is shutting down: nothing was changed; reconnect and try again"}
 	ErrInternal     = &Error{CodeBug, "internal error: the outcome of this operation is unknown; check with LIST"}
 )

@@ -132,20 +132,33 @@ var _ = Describe("Workers of a queue group", func() {
 			Eventually(w.said).Should(ContainElement("ready"))
 			workers = append(workers, w)
 		}
-		n := size(1500, 30_000)
-		published := make(chan []string)
-		go func() {
+		published, enough := make(chan []string, 1), make(chan bool)
+		go func() { // there is always work while they drain
 			defer GinkgoRecover()
 			defer close(published)
-			published <- toDo(id, n, 2*time.Second)
+			names := mixture(1_000_000)
+			pace := time.NewTicker(20 * time.Millisecond)
+			defer pace.Stop()
+			for i, name := range names {
+				if i%8 == 0 {
+					select {
+					case <-pace.C:
+					case <-enough:
+						published <- names[:i]
+						return
+					}
+				}
+				Expect(agent.Conn.Publish(harness.Send+id+suffix(name), []byte(name))).To(Succeed())
+			}
 		}()
 		for _, w := range workers[1:] {
 			before := w.count()
-			Eventually(w.count).Should(BeNumerically(">", before+50), "it is at work")
+			Eventually(w.count).Should(BeNumerically(">", before+size(50, 1000)), "it is at work")
 			Expect(w.cmd.Process.Signal(syscall.SIGTERM)).To(Succeed())
 			Eventually(w.done).Should(BeClosed())
 			Expect(w.said()).To(ContainElement("drained"))
 		}
+		close(enough)
 		names := <-published
 		settle(id, names, workers)
 		a := account{map[string]int{}, map[string]int{}, map[string]bool{}, nil}
