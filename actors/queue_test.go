@@ -134,6 +134,26 @@ func TestWhatWasGivenBackComesAtItsOldPlace(t *testing.T) {
 	g.Expect(got).To(gomega.Equal([]mq9.MsgID{ids[1], ids[3], ids[4], ids[5]}))
 }
 
+func TestAGivenBackMessageThatIsBeingDeletedHoldsNoOtherBack(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var (
+		qs queues
+		v  view
+	)
+	first, second := qs.put(1, mq9.Urgent, stored), qs.put(2, mq9.Urgent, stored)
+	v.cursor[mq9.Urgent] = second
+	v.giveBack([]mq9.MsgID{first, second})
+	qs[mq9.Urgent].find(first).state = deleting
+	p, e := qs.next(&v, mq9.AllPriorities)
+	g.Expect(e.id).To(gomega.Equal(second))
+	v.advance(p, e.id)
+	_, e = qs.next(&v, mq9.AllPriorities)
+	g.Expect(e).To(gomega.BeNil())
+	qs[mq9.Urgent].find(first).state = stored // its deletion failed
+	_, e = qs.next(&v, mq9.AllPriorities)
+	g.Expect(e.id).To(gomega.Equal(first))
+}
+
 func TestASettledMessageThatARestartedActorDoesNotKnow(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var qs queues
