@@ -62,7 +62,7 @@ var masks = []struct {
 }
 
 // masked hides what differs from run to run, trailing blanks, the order of header lines, which the nats command does not keep,
-// and what its error handler may say before it ends with the same words.
+// when it says that it listens, since messages may come sooner, and what its error handler may say before it ends with the same words.
 func masked(text string) string {
 	for _, m := range masks {
 		text = m.pattern.ReplaceAllString(text, m.mask)
@@ -72,6 +72,11 @@ func masked(text string) string {
 		if !strings.Contains(line, ">>> Unexpected NATS error") {
 			lines = append(lines, strings.TrimRight(line, " \r\n"))
 		}
+	}
+	listens := func(line string) bool { return strings.HasPrefix(line, "<clock> Listening on ") }
+	if i := slices.IndexFunc(lines, listens); i > 0 {
+		line := lines[i]
+		lines = slices.Insert(slices.Delete(lines, i, i+1), 0, line)
 	}
 	isHeader := func(line string) bool { return strings.HasPrefix(strings.TrimPrefix(line, "<clock> "), "Mq9-") }
 	for from := 0; from < len(lines); from++ {
