@@ -78,7 +78,7 @@ type Options struct {
 type Tuning struct {
 	Database  string // options of the database
 	Messages  string // options of the messages' column family
-	KeepGaps  bool   // files dense with deletions wait for their turn like others
+	CloseGaps bool   // compact files that are dense with deletions as soon as they are written
 	WarmReads bool   // Read leaves what it read in the block cache
 	ReadAhead int    // bytes that Read's iterator asks the disk for ahead; 0 = RocksDB's own judgement
 	NoTidying bool   // nobody looks for space to give back

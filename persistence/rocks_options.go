@@ -44,8 +44,8 @@ func tuned(o *grocksdb.Options, text string) (*grocksdb.Options, error) {
 // messageOptions are those of the column families in bulk.
 func messageOptions(table *grocksdb.BlockBasedTableOptions, o *Options) *grocksdb.Options {
 	m := familyOptions(table, o.MemtableBytes)
-	if !o.Tuning.KeepGaps {
-		m.AddCompactOnDeletionCollectorFactory(128, 64) // half of 128 neighbours deleted: worth a compaction
+	if o.Tuning.CloseGaps {
+		m.AddCompactOnDeletionCollectorFactory(128, 64) // half of 128 neighbours
 	}
 	return m
 }

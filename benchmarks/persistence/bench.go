@@ -50,7 +50,7 @@ func (b *bench) flags(f *flag.FlagSet) {
 	f.Int64Var(&b.options.MemtableBytes, "memtable", 0, "bytes of memtable; 0 = the default")
 	f.StringVar(&b.options.Tuning.Messages, "messages", "", "RocksDB options of the messages' family, on top of ours")
 	f.StringVar(&b.options.Tuning.Database, "database", "", "RocksDB options of the database, on top of ours")
-	f.BoolVar(&b.options.Tuning.KeepGaps, "keep-gaps", false, "no compaction for the sake of deletions")
+	f.BoolVar(&b.options.Tuning.CloseGaps, "close-gaps", false, "compact files that are dense with deletions at once")
 	f.BoolVar(&b.options.Tuning.WarmReads, "warm-reads", false, "reads leave what they read in the block cache")
 	f.IntVar(&b.options.Tuning.ReadAhead, "read-ahead", 0, "bytes that reads ask the disk for ahead")
 	f.BoolVar(&b.options.Tuning.NoTidying, "no-tidying", false, "nobody looks for space to give back")

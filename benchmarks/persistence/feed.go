@@ -51,7 +51,7 @@ func (f *feed) wait() error {
 
 // box makes a mailbox.
 func box(number int) *mq9.Mailbox {
-	return &mq9.Mailbox{Number: uint64(number), Account: "$G", ID: mq9.NewMailID(), TTL: 86400, Created: 1_700_000_000_000_000_000}
+	return &mq9.Mailbox{Number: uint64(number), Account: "$G", ID: mq9.NewMailID(), TTL: mq9.MaxTTL, Created: 1_700_000_000_000_000_000}
 }
 
 // bodies makes payloads that compress to about half, as JSON and text do, each unlike the others.
