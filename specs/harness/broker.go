@@ -28,6 +28,7 @@ type Broker struct {
 	HTTP    string // where /healthz and /readyz answer, host:port
 	DataDir string
 	Flags   []string // besides the addresses and the data directory
+	Env     []string // besides what the suite has, NAME=value
 
 	cmd     *exec.Cmd
 	exited  chan struct{} // closed when cmd has been waited for
@@ -70,7 +71,11 @@ func StartBroker(binary string, flags ...string) *Broker {
 // Command is the command line that Start runs.
 func (b *Broker) Command() *exec.Cmd {
 	args := append([]string{"serve", "--listen", b.Addr, "--http", b.HTTP, "--data-dir", b.DataDir}, b.Flags...)
-	return exec.Command(b.Binary, args...)
+	cmd := exec.Command(b.Binary, args...)
+	if len(b.Env) > 0 {
+		cmd.Env = append(os.Environ(), b.Env...)
+	}
+	return cmd
 }
 
 // Start runs the broker and waits until it is ready.
@@ -155,6 +160,18 @@ func (b *Broker) Memory() int {
 	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
 	Expect(err).NotTo(HaveOccurred())
 	return pages * os.Getpagesize()
+}
+
+// PeakMemory is the most resident memory that the process has had, in bytes.
+func (b *Broker) PeakMemory() int {
+	GinkgoHelper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.cmd.Process.Pid))
+	Expect(err).NotTo(HaveOccurred())
+	_, rest, found := strings.Cut(string(text), "VmHWM:")
+	Expect(found).To(BeTrue())
+	kib, err := strconv.Atoi(strings.Fields(rest)[0])
+	Expect(err).NotTo(HaveOccurred())
+	return kib << 10
 }
 
 // Log is everything the broker has written so far.
