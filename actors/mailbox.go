@@ -34,6 +34,9 @@ type contents struct {
 	waiting []waiter // LISTs that wait for what was sent before them to be stored
 	warm    []warm   // durable messages whose bytes are in memory, oldest first
 	warmth  int      // their bytes
+	stirred bool     // a turn is on its way
+	due     int      // how many readers have to be looked at, from place on
+	place   int      // of the reader that was looked at last
 }
 
 // phase is where a mailbox is in its life.
@@ -99,6 +102,10 @@ func (m *mailbox) Receive(ctx actor.Context) {
 		m.settled(message)
 	case *removed:
 		m.removed(message)
+	case *deliver:
+		m.deliver()
+	case *proceed:
+		m.proceed(message.reader)
 	case *expire:
 		m.expireIfDue()
 	case *farewell:
@@ -181,8 +188,8 @@ func (m *mailbox) start() {
 			m.broker.root.Send(g.pid, &normalsLost{})
 		}
 		m.catchUp()
-		if len(m.readers)+len(m.groups) > 0 {
-			m.pumpAll()
+		if len(m.readers)+len(m.groups) > 0 && m.load() == nil {
+			m.stir()
 		}
 	}
 }

@@ -17,6 +17,7 @@ type reader struct {
 	wish   mq9.Priority // what it was parked with
 	woken  bool         // its outlet called Resume and is owed an Idle
 	ended  bool         // its outlet takes no more; its leave is on the way
+	going  bool         // it has had its stride, and its proceed is on the way
 }
 
 // subscribe attaches a subscription, whose replay begins at the oldest message (protocol section 6).
@@ -47,6 +48,9 @@ func (m *mailbox) leave(op *leave) {
 		op.sub.reader = nil
 		i := slices.Index(m.readers, r)
 		m.readers = slices.Delete(m.readers, i, i+1)
+		if m.contents != nil && i <= m.place {
+			m.place--
+		}
 	}
 	op.answer()
 	m.cool()
@@ -63,65 +67,6 @@ func (m *mailbox) resume(sub *Subscription) {
 		r.parked, r.woken = false, true
 		m.pump(r)
 		m.cool()
-	}
-}
-
-// pumpAll offers what is new to every reader and group. A parked reader is asked again only when something more
-// pressing came than what it was parked with.
-func (m *mailbox) pumpAll() {
-	if m.load() != nil { // after a crash; with the next event it is tried again
-		return
-	}
-	for _, r := range m.readers {
-		if r.ended {
-			continue
-		}
-		if r.parked {
-			if p, e := m.queues.next(&r.view, r.sub.set); e == nil || p >= r.wish {
-				continue
-			}
-		}
-		m.pump(r)
-	}
-	for _, g := range m.groups {
-		m.pumpGroup(g)
-	}
-	m.cool()
-}
-
-// pump sends to a reader, most pressing first, until its outlet is full or nothing is left.
-func (m *mailbox) pump(r *reader) {
-	out := r.sub.out
-	for {
-		p, e := m.queues.next(&r.view, r.sub.set)
-		if e == nil {
-			r.parked = false
-			if r.woken {
-				r.woken = false
-				out.Idle()
-			}
-			return
-		}
-		switch out.Reserve(p, int(e.size)) {
-		case Parked:
-			r.parked, r.wish, r.woken = true, p, false
-			return
-		case Ended:
-			r.parked, r.ended = false, true
-			return
-		}
-		r.parked = false
-		id, size := e.id, int(e.size)
-		message := m.body(p, e)
-		if message == nil {
-			out.Cancel(size)
-			if m.queues[p].find(id) == nil {
-				continue
-			}
-			return
-		}
-		r.view.advance(p, message.ID)
-		out.Deliver(m.at.box.ID, message)
 	}
 }
 
@@ -182,7 +127,7 @@ func (m *mailbox) keepWarm(message *mq9.Message) {
 
 // cool lets go of durable bodies when no reader is behind: they are read from disk when somebody comes.
 func (m *mailbox) cool() {
-	if m.contents == nil || len(m.warm) == 0 || slices.ContainsFunc(m.readers, func(r *reader) bool { return r.parked }) {
+	if m.contents == nil || len(m.warm) == 0 || m.due > 0 || slices.ContainsFunc(m.readers, func(r *reader) bool { return r.parked || r.going }) {
 		return
 	}
 	for _, w := range m.warm {

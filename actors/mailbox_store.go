@@ -62,7 +62,7 @@ func (m *mailbox) send(op *send) {
 	if !message.Priority.Durable() {
 		queue.add(newEntry(message.Entry(), message, stored))
 		take(&op.receipt).Sent(message.ID, nil)
-		m.pumpAll()
+		m.stir()
 		return
 	}
 	queue.add(newEntry(message.Entry(), message, storing))
@@ -91,7 +91,7 @@ func (m *mailbox) settled(s *settled) {
 		m.keepWarm(s.message)
 	}
 	m.listWaiting()
-	m.pumpAll()
+	m.stir()
 }
 
 // remove deletes one message (protocol section 6). A durable one is hidden at once and answered when its deletion is on disk.
@@ -150,7 +150,7 @@ func (m *mailbox) removed(r *removed) {
 		}
 		r.op.answer(existed, nil)
 	}
-	m.pumpAll()
+	m.stir()
 }
 
 // list answers at once, or when what was sent before it is stored.

@@ -61,6 +61,7 @@ func newEmbedded(options *Options, addr *net.TCPAddr, log *slog.Logger) (*embedd
 		headers:  !o.NoHeaderSupport,
 		maxSubs:  o.MaxSubs,
 	}
+	hurryPings(o)
 	o.NoSigs, o.NoLog = true, false
 	o.Host, o.Port = addr.IP.String(), addr.Port
 	o.ProxyProtocol = true // the front tells it each client's address that way
@@ -83,6 +84,19 @@ func newEmbedded(options *Options, addr *net.TCPAddr, log *slog.Logger) (*embedd
 	e.server.SetLoggerV2(e.log, o.Debug, o.Trace, false)
 	e.warnOfListeners(log)
 	return e, nil
+}
+
+// hurryPings shortens the interval of PINGs. nats-server sends none within an interval of what it heard last, so it needs
+// up to ping_max + 2 of its intervals to find that a client is gone, and ping_max + 1 of ours are promised (protocol section 6).
+func hurryPings(o *server.Options) {
+	interval, most := o.PingInterval, o.MaxPingsOut
+	if interval == 0 {
+		interval = server.DEFAULT_PING_INTERVAL
+	}
+	if most == 0 {
+		most = server.DEFAULT_PING_MAX_OUT
+	}
+	o.PingInterval = interval * time.Duration(most+1) / time.Duration(most+2)
 }
 
 // oneLine renders an error of nats-server's configuration parser, which names the file, in one line.
