@@ -33,6 +33,9 @@ func (m *mailbox) subscribe(op *subscribe) {
 	r := &reader{sub: op.sub}
 	op.sub.reader = r
 	m.readers = append(m.readers, r)
+	if m.due > 0 {
+		m.due++ // it may stand before those that a turn has yet to look at
+	}
 	m.pump(r)
 	take(&op.done)(nil)
 	m.cool()
