@@ -22,6 +22,7 @@
 //
 // A subscription is a cursor per priority (view.go). Messages are never copied per subscriber: whoever has room
 // asks for the next message, which is then chosen by priority. Room is the connection's window, kept by the [Outlet].
+// A mailbox delivers in turns (mailbox_delivery.go): what has arrived is stored first, then pushed together.
 // A queue group is one more reader with a view of its own: the mailbox offers it messages within a
 // credit, the group picks the member and gives back what nobody can take.
 //
@@ -29,6 +30,23 @@
 //
 // A panic costs the operation at hand an answer of code 500. The actor restarts: durable messages come back from the store, normal
 // ones are gone, subscriptions and their cursors are carried over ([legacy]).
+//
+// # What it takes
+//
+// Bytes of Go heap, 64-bit; resident memory is up to twice that, as Go's collector works:
+//
+//	idle mailbox                     1,353   of which protoactor-go 570, the timer 100, the router's table 150
+//	the same once it has been used    +240   its queues (contents)
+//	idle subscription                  180   Subscription and reader; the front's part is in its documentation
+//	message, durable, at rest           48   its place in the index; the body is on disk
+//	message, normal                     48   and header and payload with 80 bytes around them
+//
+// Seen on two virtual processors of 2026, shared with other work, with the programs of benchmarks/scale (go run ./benchmarks/scale NAME):
+//
+//	mailboxes       1,000,000 idle ones: 1,739 bytes resident each, made at 22,000/s, served again 25 s after SIGKILL
+//	subscriptions   100,000 over 200 connections, each on its own mailbox: 912 bytes resident each, the mailbox's first use included
+//	fanout          10,000 subscriptions of one mailbox: 17 ms a message, 579,000 deliveries/s
+//	storm           2,000 clients with 100 messages each: all served again 4.9 s after the restart began
 //
 // # Goroutine safety
 //

@@ -27,6 +27,26 @@
 // uplink.turn alone is held across a blocking write (to the embedded server's pipe). session.calls alone is held while the
 // broker's [actors.Client] is called; an [actors.Subscription] is called with none of them held.
 //
+// # What it takes
+//
+// An idle subscription has 290 bytes of Go heap here (outlet 128, entry and its names 112, its place in the table 45) and 180 in package
+// actors: 470 in all.
+//
+// An idle connection takes about 40 KiB, resident memory 50 KiB (go run ./benchmarks/scale connections, 5,000 of them), against 20 KiB of
+// nats-server alone and an aim of 24. Where it goes, by the profile of 1,000 of them:
+//
+//	stacks of four goroutines    23.5 KiB   two are nats-server's (readLoop, writeLoop), two are ours (reader, upstream reader)
+//	nats-server's client          7.5 KiB   and 0.6 in its read loop
+//	in-process pipe               2.7 KiB   with its deadlines
+//	session, outbox, table…       2.2 KiB
+//	two read buffers              1.0 KiB   512 bytes each when idle
+//
+// What is ours to save is one goroutine and the pipe: nats-server would have to take the client's socket itself, and then its frames could
+// not be told apart. A front without a goroutine per idle socket (an own poller) would save two stacks of 4 to 8 KiB.
+//
+// A connection has at most 256 KiB of deliveries in flight, whatever the number of its subscriptions, 1 MiB of replies and 1 MiB of
+// nats-server's frames.
+//
 // # What is not quite as in nats-server
 //
 // A connection's bytes come from two servers. Each of them keeps its order, and a PONG stands behind all that was read
