@@ -70,6 +70,12 @@ func (r *runner) burst(p *peer, conn int, b *boxState, items []Item) error {
 		case Remove:
 			text.WriteString(r.remove(p, conn, b, it))
 		case Subscribe:
+			if it.Max > 0 && text.Len() > 0 { // the broker is to read SUB and UNSUB together: between them more than max may come
+				if err := r.exchange(p, text.String()); err != nil {
+					return err
+				}
+				text.Reset()
+			}
 			text.WriteString(r.subscribe(p, b, it))
 		}
 	}
