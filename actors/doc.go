@@ -28,7 +28,7 @@
 //
 // # Crashes
 //
-// A panic costs the operation at hand an answer of code 500. The actor restarts: durable messages come back from the store, normal
+// A panic costs the operation at hand, and the rest of its run (run.go), an answer of code 500. The actor restarts: durable messages come back from the store, normal
 // ones are gone, subscriptions and their cursors are carried over ([legacy]).
 //
 // # What it takes

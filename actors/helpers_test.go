@@ -108,6 +108,7 @@ func (w *world) trySend(id mq9.MailID, p mq9.Priority, text string) (mq9.MsgID, 
 	w.t.Helper()
 	return await(w, func(done func(mq9.MsgID, *mq9.Error)) {
 		w.client.Send(id, Draft{Priority: p, Payload: []byte(text)}, receipt(done))
+		w.client.Flush()
 	})
 }
 

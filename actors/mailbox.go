@@ -133,8 +133,8 @@ func (m *mailbox) operate(message any) {
 	switch op := message.(type) {
 	case *create:
 		op.answer(mq9.NewCreateReply(m.at.box, false), nil)
-	case *send:
-		m.send(op)
+	case *run:
+		m.store(op)
 	case *remove:
 		m.remove(op)
 	case *list:

@@ -34,8 +34,12 @@ func TestTurnsForgetNoReader(t *testing.T) {
 			default:
 				texts = append(texts, fmt.Sprint(len(texts)))
 				w.client.Send(id, Draft{Priority: mq9.Normal, Payload: []byte(texts[len(texts)-1])}, receipt(func(mq9.MsgID, *mq9.Error) {}))
+				if dice.IntN(2) == 0 {
+					w.client.Flush()
+				}
 			}
 		}
+		w.client.Flush()
 		for _, r := range readers {
 			w.Eventually(r.texts).Should(gomega.Equal(texts), "seed %d", seed)
 		}

@@ -3,7 +3,7 @@ package actors
 import "github.com/mq9-broker/broker/mq9"
 
 // The operations that clients ask of the broker. Each is answered exactly once: refuse and the answers of its own are
-// mutually exclusive, since giving one takes the callback away. An operation belongs to the actor that handles it.
+// mutually exclusive, since giving one takes the callback away. An operation belongs to the actor that handles it. SENDs are in run.go.
 
 // operation is what somebody waits for.
 type operation interface {
@@ -23,13 +23,6 @@ func take[F any](callback *F) (taken F) {
 }
 
 type (
-	// send stores a message.
-	send struct {
-		id      mq9.MailID
-		draft   Draft
-		receipt Receipt // nil once answered or handed on
-	}
-
 	// remove deletes a message.
 	remove struct {
 		id   mq9.MailID
@@ -59,12 +52,6 @@ type (
 	}
 )
 
-func (o *send) refuse(err *mq9.Error) {
-	if receipt := take(&o.receipt); receipt != nil {
-		receipt.Sent(0, err)
-	}
-}
-
 func (o *remove) refuse(err *mq9.Error) { o.answer(false, err) }
 
 func (o *remove) answer(existed bool, err *mq9.Error) {
@@ -93,7 +80,6 @@ func (o *subscribe) refuse(err *mq9.Error) {
 	}
 }
 
-func (o *send) about() mq9.MailID      { return o.id }
 func (o *remove) about() mq9.MailID    { return o.id }
 func (o *list) about() mq9.MailID      { return o.id }
 func (o *subscribe) about() mq9.MailID { return o.sub.key.id }

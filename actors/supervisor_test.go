@@ -14,14 +14,16 @@ import (
 )
 
 // bomb is an operation that panics in whichever actor handles it.
-func bomb(id mq9.MailID) *send {
+func bomb(id mq9.MailID) *run {
 	armed := true
-	return &send{id, Draft{Priority: mq9.Normal}, receipt(func(_ mq9.MsgID, err *mq9.Error) {
+	r := takeRun(id)
+	r.add(Draft{Priority: mq9.Normal}, receipt(func(_ mq9.MsgID, err *mq9.Error) {
 		if err == nil && armed {
 			armed = false
 			panic("a bomb went off")
 		}
-	})}
+	}))
+	return r
 }
 
 // log collects log lines.

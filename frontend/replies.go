@@ -47,5 +47,6 @@ func (s *session) republish(r *request, body []byte) {
 		s.calls.Lock()
 		defer s.calls.Unlock()
 		again.dispatch(-1, body)
+		s.client.Flush()
 	})
 }

@@ -85,8 +85,9 @@ func (s *session) read() error {
 	}
 }
 
-// consume acts on the frames in data and returns how many bytes it used up.
+// consume acts on the frames in data and returns how many bytes it used up. What it gathered for the broker is handed over by then.
 func (s *session) consume(data []byte) (int, error) {
+	defer s.handOver()
 	s.data, s.from, s.to = data, 0, 0
 	s.parser.maxPayload = int(s.maxPayload.Load())
 	at := 0
@@ -129,6 +130,15 @@ func (s *session) consume(data []byte) (int, error) {
 			s.pass(at, next)
 		}
 		at = next
+	}
+}
+
+// handOver gives the broker the messages that were gathered for it.
+func (s *session) handOver() {
+	s.calls.Lock()
+	defer s.calls.Unlock()
+	if s.client != nil {
+		s.client.Flush()
 	}
 }
 
@@ -210,6 +220,7 @@ func (s *session) open(account string) error {
 		s.leaveAll() // as nats-server does with the plain subscriptions
 	}
 	if s.client == nil || account != s.account {
+		s.handOver()
 		s.calls.Lock()
 		s.client = s.server.broker.NewClient(account)
 		s.calls.Unlock()

@@ -93,6 +93,7 @@ func (s *session) attach(e *entry, most int, ready bool) *mq9.Error {
 
 // unsubscribe acts on the UNSUB that the parser has found and reports whether it was ours.
 func (s *session) unsubscribe() (taken bool, err error) {
+	s.handOver() // a request before it may be answered on this very subscription
 	line := s.parser.sub
 	e := s.subs.get(line.sid)
 	if e == nil {
