@@ -74,6 +74,9 @@ func (r *runner) burst(p *peer, conn int, b *boxState, items []Item) error {
 				if err := r.exchange(p, text.String()); err != nil {
 					return err
 				}
+				if err := r.settle(); err != nil {
+					return err
+				}
 				text.Reset()
 			}
 			text.WriteString(r.subscribe(p, b, it))
