@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -20,7 +21,7 @@ type Config struct {
 	DefaultTTL time.Duration
 	// DrainGrace is how long a queue-group member that left by UNSUB keeps what it holds. Zero means 30 seconds.
 	DrainGrace time.Duration
-	// Limits bound what is kept. The zero value has none.
+	// Limits bound what is kept, until SetLimits changes them. The zero value has none.
 	Limits Limits
 	// Log takes one line per event worth reading. Nil means none.
 	Log *slog.Logger
@@ -57,14 +58,16 @@ type Broker struct {
 	directory *actor.PID
 	salt      [16]byte // of Hash; new in each process
 
-	usage usage          // against config.Limits
-	alive sync.WaitGroup // one per running mailbox or queue-group actor
+	limits atomic.Pointer[Limits] // set by SetLimits, read by every actor
+	usage  usage                  // against the limits
+	alive  sync.WaitGroup         // one per running mailbox or queue-group actor
 }
 
 // Start recovers the mailboxes of the store and serves them. The store stays the caller's: close it after Stop.
 func Start(store Store, config Config) (*Broker, error) {
 	config.ensureDefaults()
 	b := &Broker{config: config, store: store, ids: &idSource{store: store}}
+	b.SetLimits(config.Limits)
 	if _, err := rand.Read(b.salt[:]); err != nil {
 		return nil, fmt.Errorf("reading the system's random source: %w", err)
 	}

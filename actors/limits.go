@@ -24,6 +24,10 @@ type usage struct {
 	memory    atomic.Int64
 }
 
+// SetLimits replaces the limits. What is new is measured against them from now on; what is stored stays, even beyond
+// them. It is safe for concurrent use.
+func (b *Broker) SetLimits(limits Limits) { b.limits.Store(&limits) }
+
 // Usage is what a broker keeps, at one moment.
 type Usage struct {
 	Mailboxes int64 // alive
@@ -37,7 +41,7 @@ func (b *Broker) Usage() Usage {
 
 // admitMailbox counts a new mailbox, or refuses it.
 func (b *Broker) admitMailbox() *mq9.Error {
-	most := int64(b.config.Limits.Mailboxes)
+	most := int64(b.limits.Load().Mailboxes)
 	if n := b.usage.mailboxes.Add(1); most > 0 && n > most {
 		b.usage.mailboxes.Add(-1)
 		return mq9.Errorf(mq9.CodeLimit, "limit max-mailboxes (%d) is reached: wait until some expire, or raise it", most)
@@ -48,7 +52,7 @@ func (b *Broker) admitMailbox() *mq9.Error {
 // admit counts a message that is about to be stored, or refuses it. Durable ones take nothing from the memory tier,
 // so a full one does not hold them up.
 func (m *mailbox) admit(d *Draft) *mq9.Error {
-	limits := &m.broker.config.Limits
+	limits := m.broker.limits.Load()
 	if most := limits.MailboxMessages; most > 0 && m.queues.live() >= most {
 		return mq9.Errorf(mq9.CodeLimit, "limit max-mailbox-messages (%d) is reached: delete some of the mailbox, or raise it", most)
 	}

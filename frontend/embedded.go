@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -23,66 +24,29 @@ const startWait = 60 * time.Second
 // embedded is the nats-server behind the front. It is safe for concurrent use once started.
 type embedded struct {
 	// immutable after newEmbedded
-	options  *server.Options
-	server   *server.Server
-	log      *natsLog
-	tls      *clientTLS // what its configuration says of TLS for clients, which is the front's business; nil without
-	accounts bool       // clients may be in different accounts
-	headers  bool
-	maxSubs  int
-	maxLine  int
+	options *Options
+	addr    *net.TCPAddr // where the front listens
+	server  *server.Server
+	log     *natsLog
+	maxSubs int // of one connection, for plain subjects; a reload cannot change it
+
+	settings atomic.Pointer[settings] // replaced by reload
 }
 
 // newEmbedded makes the embedded server for a front that listens on addr.
 func newEmbedded(options *Options, addr *net.TCPAddr, log *slog.Logger) (*embedded, error) {
-	config := options.NATSConfig
-	o := &server.Options{}
-	if config != "" {
-		var err error
-		if o, err = server.ProcessConfigFile(config); err != nil {
-			return nil, fmt.Errorf("nats configuration: %s", oneLine(err))
-		}
-	}
-	if options.MaxConnections > 0 {
-		o.MaxConn = options.MaxConnections
-	}
-	if options.MaxSubscriptions > 0 {
-		o.MaxSubs = options.MaxSubscriptions
-	}
-	clients, err := takeTLS(o)
+	e := &embedded{options: options, addr: addr, log: &natsLog{log: log, fatal: make(chan error, 1)}}
+	o, settings, err := e.configure(options.Tunables)
 	if err != nil {
-		return nil, fmt.Errorf("nats configuration %s: %w", config, err)
+		return nil, err
 	}
-	e := &embedded{
-		options:  o,
-		log:      &natsLog{log: log, fatal: make(chan error, 1)},
-		tls:      clients,
-		accounts: len(o.Accounts) > 0 || len(o.TrustedOperators) > 0 || len(o.TrustedKeys) > 0 || o.AuthCallout != nil,
-		headers:  !o.NoHeaderSupport,
-		maxSubs:  o.MaxSubs,
-	}
-	hurryPings(o)
-	o.NoSigs, o.NoLog = true, false
-	o.Host, o.Port = addr.IP.String(), addr.Port
-	o.ProxyProtocol = true // the front tells it each client's address that way
-	if o.Cluster.Port == 0 {
-		o.DontListen = true
-	} else {
-		// nats-server starts its routes only after a client listener of its own. It gets one that nobody is told of.
-		if o.ClientAdvertise == "" {
-			o.ClientAdvertise = addr.String()
-		}
-		o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT
-	}
-	admitInProcess(o)
+	e.maxSubs = o.MaxSubs
 	if e.server, err = server.NewServer(o); err != nil {
 		return nil, fmt.Errorf("embedded nats-server: %w", err)
 	}
-	if e.maxLine = int(o.MaxControlLine); e.maxLine == 0 {
-		e.maxLine = server.MAX_CONTROL_LINE_SIZE
-	}
+	e.settings.Store(settings)
 	e.server.SetLoggerV2(e.log, o.Debug, o.Trace, false)
-	e.warnOfListeners(log)
+	warnOfListeners(o, log)
 	return e, nil
 }
 
@@ -119,8 +83,7 @@ func admitInProcess(o *server.Options) {
 }
 
 // warnOfListeners says where mailboxes are not.
-func (e *embedded) warnOfListeners(log *slog.Logger) {
-	o := e.options
+func warnOfListeners(o *server.Options, log *slog.Logger) {
 	for _, l := range []struct {
 		name string
 		port int
@@ -176,7 +139,7 @@ func (e *embedded) stop() {
 
 // account finds which account a connection is in.
 func (e *embedded) account(clientID uint64) (string, error) {
-	if !e.accounts {
+	if !e.settings.Load().accounts {
 		return globalAccount, nil
 	}
 	z, err := e.server.Connz(&server.ConnzOptions{CID: clientID, Username: true})

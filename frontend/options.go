@@ -58,8 +58,15 @@ type Options struct {
 	// Several requests may call it at once.
 	Snapshot func(dir string) error
 
-	MaxConnections   int // client connections served at a time; 0 = what NATSConfig says, else nats-server's default
-	MaxSubscriptions int // subscriptions of one connection; 0 = what NATSConfig says, else no limit
+	Tunables
+}
+
+// Tunables are the options that [Server.Reload] can change. The zero value of each field means what NATSConfig says, else the default.
+type Tunables struct {
+	MaxConnections   int           // client connections served at a time; default: nats-server's
+	MaxSubscriptions int           // subscriptions of one connection; default: no limit
+	PingInterval     time.Duration // between two PINGs to a client that says nothing; default: nats-server's, two minutes
+	PingMax          int           // PINGs without an answer after which the next one closes the connection; default: nats-server's, two
 }
 
 // EnsureDefaults fills in what is zero.
@@ -91,6 +98,9 @@ func (o *Options) Validate() error {
 	}
 	if o.BarrierTimeout < 0 {
 		problems = append(problems, errors.New("barrier timeout: give a positive duration"))
+	}
+	if o.MaxConnections < 0 || o.MaxSubscriptions < 0 || o.PingInterval < 0 || o.PingMax < 0 {
+		problems = append(problems, errors.New("limits and pings: give no negative numbers"))
 	}
 	return errors.Join(problems...)
 }

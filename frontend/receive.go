@@ -94,7 +94,7 @@ func (s *session) inform(body []byte) ([]byte, error) {
 	if info.ConnectInfo {
 		s.admit.setAccount(info.Account)
 	}
-	frame, err := rewriteInfo(body, s.server.infoFields(s.conn))
+	frame, err := rewriteInfo(body, s.infoFields())
 	if err != nil {
 		return nil, err
 	}

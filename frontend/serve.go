@@ -25,7 +25,7 @@ func (s *Server) serve(ctx context.Context, conn net.Conn) error {
 	if err != nil {
 		return err
 	}
-	if session.conn, err = s.nats.tls.greet(ctx, conn, info); err != nil {
+	if session.conn, err = session.settings.tls.greet(ctx, conn, info); err != nil {
 		return err
 	}
 	session.box.conn = session.conn
@@ -44,13 +44,15 @@ func (s *Server) serve(ctx context.Context, conn net.Conn) error {
 }
 
 func newSession(s *Server, up net.Conn) *session {
+	settings := s.nats.settings.Load()
 	session := &session{
-		server:  s,
-		subs:    newTable(),
-		admit:   newAdmission(),
-		done:    make(chan struct{}),
-		connect: defaultConnect,
-		parser:  parser{maxLine: s.nats.maxLine},
+		server:   s,
+		settings: settings,
+		subs:     newTable(),
+		admit:    newAdmission(),
+		done:     make(chan struct{}),
+		connect:  defaultConnect,
+		parser:   parser{maxLine: settings.maxLine},
 	}
 	session.up = &uplink{conn: up, owner: &session.owned}
 	session.box = newOutbox(nil, &session.owned)

@@ -156,13 +156,13 @@ func (s *Server) forget(session *session) {
 }
 
 // infoFields are the members of INFO that the front knows better than the embedded server.
-func (s *Server) infoFields(client net.Conn) infoFields {
+func (s *session) infoFields() infoFields {
 	fields := infoFields{}
-	if host, _, err := net.SplitHostPort(client.RemoteAddr().String()); err == nil {
+	if host, _, err := net.SplitHostPort(s.conn.RemoteAddr().String()); err == nil {
 		fields["client_ip"] = host
 	}
-	if s.nats.tls != nil {
-		s.nats.tls.fields(fields)
+	if s.settings.tls != nil {
+		s.settings.tls.fields(fields)
 	}
 	return fields
 }

@@ -26,15 +26,16 @@ var errHangUp = errors.New("the embedded server ends the connection")
 // session is one client's connection. Its goroutine is the reader; see the package's overview for the others.
 type session struct {
 	// immutable once serving
-	server  *Server
-	raw     net.Conn // of the client, as accepted
-	conn    net.Conn // the same, inside TLS if there is any
-	up      *uplink
-	box     *outbox
-	barrier *barrier
-	subs    *table
-	admit   *admission
-	done    chan struct{} // closed when the embedded server has hung up
+	server   *Server
+	settings *settings // those of the moment when it began: a reload is for later ones
+	raw      net.Conn  // of the client, as accepted
+	conn     net.Conn  // the same, inside TLS if there is any
+	up       *uplink
+	box      *outbox
+	barrier  *barrier
+	subs     *table
+	admit    *admission
+	done     chan struct{} // closed when the embedded server has hung up
 
 	owned sync.WaitGroup // every goroutine of the session but its own
 
@@ -171,7 +172,7 @@ func (s *session) connected() {
 	if err := json.Unmarshal(s.parser.arg, &s.connect); err != nil {
 		return
 	}
-	s.parser.headers = s.connect.Headers && s.server.nats.headers
+	s.parser.headers = s.connect.Headers && s.settings.headers
 	s.verbose.Store(s.connect.Verbose)
 	s.protocol.Store(int64(s.connect.Protocol))
 }

@@ -39,7 +39,7 @@ func (s *session) attach(e *entry, most int, ready bool) *mq9.Error {
 		s.confirm()
 		return nil
 	}
-	if limit := s.server.nats.maxSubs; limit > 0 && s.subs.size() >= limit {
+	if limit := s.server.nats.settings.Load().maxSubs; limit > 0 && s.subs.size() >= limit {
 		return mq9.Errorf(mq9.CodeLimit, "limit max-subscriptions (%d) of this connection is reached: UNSUB some, or raise it", limit)
 	}
 	if s.server.draining.Load() {
@@ -57,7 +57,7 @@ func (s *session) attach(e *entry, most int, ready bool) *mq9.Error {
 		box:     s.box,
 		entry:   e,
 		id:      op.MailID,
-		style:   style{s.server.options.Delivery, s.connect.Headers && s.server.nats.headers},
+		style:   style{s.server.options.Delivery, s.connect.Headers && s.settings.headers},
 		verbose: s.connect.Verbose,
 		max:     most,
 	}

@@ -6,15 +6,17 @@ import (
 	"time"
 
 	"github.com/lmittmann/tint"
+
+	"github.com/mq9-broker/broker/cmd/mq9/config"
 )
 
 // newLog makes the log, on standard error.
-func newLog(c *config) *slog.Logger {
-	if c.logFormat == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: c.level}))
+func newLog(c *config.Loaded, level *slog.LevelVar) *slog.Logger {
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	}
 	return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{
-		Level:      c.level,
+		Level:      level,
 		TimeFormat: time.DateTime,
 		NoColor:    !isTerminal(os.Stderr),
 	}))

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mq9-broker/broker/actors"
+	"github.com/mq9-broker/broker/cmd/mq9/config"
 	"github.com/mq9-broker/broker/frontend"
 	"github.com/mq9-broker/broker/persistence"
 )
@@ -26,7 +27,6 @@ var _ actors.Store = (*persistence.Store)(nil)
 const shutdownWait = 4 * time.Second
 
 func newServe() *cobra.Command {
-	c := &config{}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the broker",
@@ -34,23 +34,26 @@ func newServe() *cobra.Command {
 			"what is in flight finishes, the data are closed. A second signal ends it at once.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.parse(); err != nil {
+			c, err := config.Load(cmd.Flags())
+			if err != nil {
 				return usageError{err}
 			}
 			return serve(c, cmd.OutOrStdout())
 		},
 	}
-	c.flags(cmd.Flags())
+	config.AddFlags(cmd.Flags())
 	return cmd
 }
 
 // serve runs the broker until a signal comes.
-func serve(c *config, out io.Writer) error {
+func serve(c *config.Loaded, out io.Writer) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	defer signal.Stop(signals)
 
-	log := newLog(c)
+	level := new(slog.LevelVar)
+	level.Set(c.LogLevel)
+	log := newLog(c, level)
 	b, err := start(c, log)
 	if err != nil {
 		return err
@@ -79,31 +82,64 @@ type broker struct {
 }
 
 // start opens the store, starts the actors and then the front. After an error nothing is left running.
-func start(c *config, log *slog.Logger) (*broker, error) {
-	store, err := persistence.Open(c.dataDir, persistence.Options{Sync: c.syncMode, Salvage: c.salvage, Logger: log})
+func start(c *config.Loaded, log *slog.Logger) (*broker, error) {
+	store, err := persistence.Open(c.DataDir, persistence.Options{
+		Sync:            c.Sync,
+		SyncInterval:    c.SyncInterval,
+		BlockCacheBytes: c.BlockCache,
+		MemtableBytes:   c.Memtable,
+		MaxBatchChanges: c.MaxBatchChanges,
+		MaxBatchBytes:   int(c.MaxBatchBytes),
+		Salvage:         c.Salvage,
+		Logger:          log,
+	})
 	if err != nil {
 		return nil, err
 	}
-	mailboxes, err := actors.Start(store, actors.Config{Log: log, Limits: c.limits.actors})
+	mailboxes, err := actors.Start(store, actors.Config{
+		DefaultTTL: c.DefaultTTL,
+		DrainGrace: c.DrainGrace,
+		Limits:     limits(&c.Config),
+		Log:        log,
+	})
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	front := frontend.New(frontend.Options{
-		Listen:     c.listen,
-		HTTP:       c.http,
-		NATSConfig: c.natsConfig,
-		Delivery:   c.format,
-		Log:        log,
-		Snapshot:   store.Checkpoint,
-
-		MaxConnections:   c.limits.connections,
-		MaxSubscriptions: c.limits.subscriptions,
+		Listen:         c.Listen,
+		HTTP:           c.HTTP,
+		NATSConfig:     c.NATSConfig,
+		Delivery:       c.Delivery,
+		BarrierTimeout: c.BarrierTimeout,
+		Log:            log,
+		Snapshot:       store.Checkpoint,
+		Tunables:       tunables(&c.Config),
 	}, mailboxes)
 	if err := front.Start(); err != nil {
 		mailboxes.Stop()
 		return nil, errors.Join(err, store.Close())
 	}
 	return &broker{store, mailboxes, front}, nil
+}
+
+// limits are those of the mailboxes.
+func limits(c *config.Config) actors.Limits {
+	return actors.Limits{
+		Mailboxes:       c.MaxMailboxes,
+		MailboxMessages: c.MaxMailboxMessages,
+		Memory:          c.MaxMemory,
+		MailboxMemory:   c.MaxMailboxMemory,
+	}
+}
+
+// tunables are what can be changed at the front.
+func tunables(c *config.Config) frontend.Tunables {
+	return frontend.Tunables{
+		MaxConnections:   c.MaxConnections,
+		MaxSubscriptions: c.MaxSubscriptions,
+		PingInterval:     c.PingInterval,
+		PingMax:          c.PingMax,
+	}
 }
 
 // stop ends everything in the opposite order.
@@ -116,10 +152,10 @@ func (b *broker) stop() error {
 }
 
 // announce says where the broker is, to the log, and to a person at a terminal what to try next.
-func (b *broker) announce(c *config, out io.Writer, log *slog.Logger) {
+func (b *broker) announce(c *config.Loaded, out io.Writer, log *slog.Logger) {
 	log.Info("ready", "version", version, "go", runtime.Version(), "clients", b.front.Addr().String(),
-		"health", "http://"+b.front.HTTPAddr().String()+"/readyz", "data", c.dataDir, "sync", c.sync, "delivery", c.delivery)
-	if c.logFormat == "json" {
+		"health", "http://"+b.front.HTTPAddr().String()+"/readyz", "data", c.DataDir, "sync", c.Sync.String(), "delivery", c.Delivery.String())
+	if c.LogFormat == "json" {
 		return // a machine reads this
 	}
 	server := ""

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mq9-broker/broker/cmd/mq9/config"
 	"github.com/mq9-broker/broker/frontend"
 )
 
@@ -29,7 +30,7 @@ func newSnapshot() *cobra.Command {
 			"with the data, so it takes little space at first: copy it elsewhere to be safe from a broken disk.",
 		Args: oneDirectory,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkAddress(address); err != nil {
+			if err := config.CheckAddress(address); err != nil {
 				return usageError{fmt.Errorf("--http: %w", err)}
 			}
 			dir, err := filepath.Abs(args[0]) // the broker's working directory may be another

@@ -1,0 +1,107 @@
+package frontend
+
+import (
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// settings is what the front goes by of the embedded server's configuration. A connection takes what holds when it is made. It is immutable.
+type settings struct {
+	tls      *clientTLS // what it says of TLS for clients, which is the front's business; nil without
+	accounts bool       // clients may be in different accounts
+	headers  bool       // messages may have headers
+	maxSubs  int        // mailbox subscriptions of one connection; 0 = no limit
+	maxLine  int        // bytes of a protocol line
+}
+
+// Reload reads the embedded server's configuration file again, certificates included, and applies it with the tunables given. New connections go
+// by it; nats-server closes those that it does not permit any more: of users who are gone, and beyond a lowered limit of connections.
+// An error says what is wrong with the file, or what cannot be changed while the server runs; then nothing has changed.
+// It may be called between Start and Shutdown, by one goroutine at a time.
+func (s *Server) Reload(t Tunables) error { return s.nats.reload(t) }
+
+// PlainSubscriptions is the limit of one connection's subscriptions to plain subjects, which stays what it was at Start; 0 = none.
+func (s *Server) PlainSubscriptions() int { return s.nats.maxSubs }
+
+// reload implements Reload.
+func (e *embedded) reload(t Tunables) error {
+	o, settings, err := e.configure(t)
+	if err != nil {
+		return err
+	}
+	o.MaxSubs = e.maxSubs // nats-server cannot change it: the front applies the new one to its half
+	if err := e.server.ReloadOptions(o); err != nil {
+		why, _, _ := strings.Cut(oneLine(err), ": old=") // the values behind it may be secrets
+		return fmt.Errorf("embedded nats-server: %s", why)
+	}
+	e.server.SetLoggerV2(e.log, o.Debug, o.Trace, false) // it may have made one of its own
+	e.settings.Store(settings)
+	return nil
+}
+
+// CheckNATSConfig says what is wrong with a nats-server configuration file, or nothing. Files that it names, such as certificates, are read too.
+func CheckNATSConfig(path string) error {
+	e := &embedded{options: &Options{NATSConfig: path}, addr: &net.TCPAddr{}}
+	_, _, err := e.configure(Tunables{})
+	return err
+}
+
+// configure reads the configuration file, if there is one, and makes the server's options of it, and the front's settings.
+func (e *embedded) configure(t Tunables) (*server.Options, *settings, error) {
+	o := &server.Options{}
+	if config := e.options.NATSConfig; config != "" {
+		var err error
+		if o, err = server.ProcessConfigFile(config); err != nil {
+			return nil, nil, fmt.Errorf("nats configuration: %s", oneLine(err))
+		}
+	}
+	t.apply(o)
+	hurryPings(o)
+	clients, err := takeTLS(o)
+	if err != nil {
+		return nil, nil, fmt.Errorf("nats configuration %s: %w", e.options.NATSConfig, err)
+	}
+	o.NoSigs, o.NoLog = true, false
+	o.Host, o.Port = e.addr.IP.String(), e.addr.Port
+	o.ProxyProtocol = true // the front tells it each client's address that way
+	if o.Cluster.Port == 0 {
+		o.DontListen = true
+	} else {
+		// nats-server starts its routes only after a client listener of its own. It gets one that nobody is told of.
+		if o.ClientAdvertise == "" {
+			o.ClientAdvertise = e.addr.String()
+		}
+		o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT
+	}
+	admitInProcess(o)
+	s := &settings{
+		tls:      clients,
+		accounts: len(o.Accounts) > 0 || len(o.TrustedOperators) > 0 || len(o.TrustedKeys) > 0 || o.AuthCallout != nil,
+		headers:  !o.NoHeaderSupport,
+		maxSubs:  o.MaxSubs,
+		maxLine:  int(o.MaxControlLine),
+	}
+	if s.maxLine == 0 {
+		s.maxLine = server.MAX_CONTROL_LINE_SIZE
+	}
+	return o, s, nil
+}
+
+// apply puts what is set in place of what the file says.
+func (t Tunables) apply(o *server.Options) {
+	if t.MaxConnections > 0 {
+		o.MaxConn = t.MaxConnections
+	}
+	if t.MaxSubscriptions > 0 {
+		o.MaxSubs = t.MaxSubscriptions
+	}
+	if t.PingInterval > 0 {
+		o.PingInterval = t.PingInterval
+	}
+	if t.PingMax > 0 {
+		o.MaxPingsOut = t.PingMax
+	}
+}
