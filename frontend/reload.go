@@ -23,16 +23,16 @@ type settings struct {
 // It may be called between Start and Shutdown, by one goroutine at a time.
 func (s *Server) Reload(t Tunables) error { return s.nats.reload(t) }
 
-// PlainSubscriptions is the limit of one connection's subscriptions to plain subjects, which stays what it was at Start; 0 = none.
-func (s *Server) PlainSubscriptions() int { return s.nats.maxSubs }
-
 // reload implements Reload.
 func (e *embedded) reload(t Tunables) error {
 	o, settings, err := e.configure(t)
 	if err != nil {
 		return err
 	}
-	o.MaxSubs = e.maxSubs // nats-server cannot change it: the front applies the new one to its half
+	if o.MaxSubs != e.maxSubs {
+		e.log.log.Warn("the limit of subscriptions changes for mailboxes; for other subjects a restart is needed", "is", e.maxSubs, "will_be", o.MaxSubs)
+		o.MaxSubs = e.maxSubs // nats-server cannot change it
+	}
 	if err := e.server.ReloadOptions(o); err != nil {
 		why, _, _ := strings.Cut(oneLine(err), ": old=") // the values behind it may be secrets
 		return fmt.Errorf("embedded nats-server: %s", why)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mq9-broker/broker/cmd/mq9/config"
+	"github.com/mq9-broker/broker/frontend"
 )
 
 func newConfig() *cobra.Command {
@@ -50,8 +51,8 @@ func newConfigCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Say everything that is wrong with the configuration",
-		Long: "Check what `mq9 serve` would go by: FILE, or the file that it would find, the environment and the flags. Every problem is a\n" +
-			"line on standard error. The exit code is 2 if there is one.",
+		Long: "Check what `mq9 serve` would go by: FILE, or the file that it would find, the environment, the flags, and the nats-server\n" +
+			"configuration that they name. Every problem is a line on standard error. The exit code is 2 if there is one.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageError{fmt.Errorf("name one file: see %s --help", cmd.CommandPath())}
@@ -79,6 +80,9 @@ func check(cmd *cobra.Command) error {
 	}
 	for _, note := range loaded.Notes {
 		cmd.PrintErrf("note: %s\n", note)
+	}
+	if loaded.NATSConfig != "" {
+		err = errors.Join(err, frontend.CheckNATSConfig(loaded.NATSConfig))
 	}
 	if err != nil {
 		problems := strings.Split(err.Error(), "\n")

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
 	"github.com/mq9-broker/broker/actors"
@@ -31,54 +32,86 @@ func newServe() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the broker",
 		Long: "Run the broker until it is told to stop. SIGTERM or SIGINT ends it in an orderly way: clients are told,\n" +
-			"what is in flight finishes, the data are closed. A second signal ends it at once.",
+			"what is in flight finishes, the data are closed. A second signal ends it at once. SIGHUP has it read its configuration again.\n" +
+			"Every flag is also a key of the configuration file and an environment variable: see mq9 config show.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := config.Load(cmd.Flags())
-			if err != nil {
-				return usageError{err}
-			}
-			return serve(c, cmd.OutOrStdout())
+			return serve(func() (*config.Loaded, error) { return config.Load(cmd.Flags()) }, cmd.OutOrStdout())
 		},
 	}
 	config.AddFlags(cmd.Flags())
 	return cmd
 }
 
-// serve runs the broker until a signal comes.
-func serve(c *config.Loaded, out io.Writer) error {
-	signals := make(chan os.Signal, 2)
+// serve runs the broker until a signal comes. load reads the configuration, now and at each SIGHUP.
+func serve(load func() (*config.Loaded, error), out io.Writer) error {
+	c, err := load()
+	if err != nil {
+		return usageError{err}
+	}
+	signals, hangups, stop := make(chan os.Signal, 2), make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	defer signal.Stop(signals)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	signal.Ignore(syscall.SIGPIPE) // whoever read the log may go; the broker stays
 
+	ended := make(chan error, 1)
+	go func() { ended <- operate(c, out, load, hangups, stop) }() // ends after a signal on stop, or with the process
+	for stopping := false; ; stopping = true {
+		select {
+		case err := <-ended:
+			return err
+		case s := <-signals:
+			if stopping {
+				return fmt.Errorf("stopped at once by a second signal (%s)", s)
+			}
+			stop <- s
+		}
+	}
+}
+
+// operate starts the broker, keeps it running until a signal comes on stop, and ends it.
+func operate(c *config.Loaded, out io.Writer, load func() (*config.Loaded, error), hangups, stop <-chan os.Signal) error {
 	level := new(slog.LevelVar)
 	level.Set(c.LogLevel)
 	log := newLog(c, level)
+	warnOf(c, log)
 	b, err := start(c, log)
 	if err != nil {
 		return err
 	}
+	b.level = level
 	b.announce(c, out, log)
-	log.Info("stopping", "signal", (<-signals).String())
-
-	stopped := make(chan error, 1)
-	go func() { stopped <- b.stop() }()
-	select {
-	case err := <-stopped:
-		if err == nil {
+	notify(log, daemon.SdNotifyReady)
+	for {
+		select {
+		case <-hangups:
+			notifyReloading(log)
+			b.reload(load)
+			notify(log, daemon.SdNotifyReady)
+		case s := <-stop:
+			log.Info("stopping", "signal", s.String())
+			notify(log, daemon.SdNotifyStopping)
+			if err := b.stop(); err != nil {
+				return err
+			}
 			log.Info("stopped")
+			return nil
 		}
-		return err
-	case s := <-signals:
-		return fmt.Errorf("stopped at once by a second signal (%s)", s)
 	}
 }
 
 // broker is the running whole.
 type broker struct {
+	// immutable
 	store  *persistence.Store
 	actors *actors.Broker
 	front  *frontend.Server
+	log    *slog.Logger
+	level  *slog.LevelVar // of log
+
+	running *config.Loaded // what it goes by; changed by reload, which one goroutine calls
 }
 
 // start opens the store, starts the actors and then the front. After an error nothing is left running.
@@ -119,7 +152,7 @@ func start(c *config.Loaded, log *slog.Logger) (*broker, error) {
 		mailboxes.Stop()
 		return nil, errors.Join(err, store.Close())
 	}
-	return &broker{store, mailboxes, front}, nil
+	return &broker{store: store, actors: mailboxes, front: front, log: log, running: c}, nil
 }
 
 // limits are those of the mailboxes.

@@ -30,8 +30,8 @@ var table = []Key{
 		set:    into(address, func(c *Config) *string { return &c.HTTP }),
 	},
 	{
-		Group: groupListen, Name: "nats_config", Default: "", Unit: "file", Reload: true,
-		Effect: "nats-server configuration: accounts, users, TLS, JetStream, limits, other listeners; SIGHUP reads the file again, another name needs a restart",
+		Group: groupListen, Name: "nats_config", Default: "", Unit: "file",
+		Effect: "nats-server configuration: accounts, users, TLS, JetStream, limits, other listeners; SIGHUP reads the same file again, certificates included",
 		set:    into(optionalFile, func(c *Config) *string { return &c.NATSConfig }),
 	},
 	{
@@ -95,12 +95,12 @@ var table = []Key{
 		set:    into(duration(time.Millisecond, 24*time.Hour), func(c *Config) *time.Duration { return &c.DrainGrace }),
 	},
 	{
-		Group: groupBehave, Name: "ping_interval", Default: "0s", Unit: "duration",
+		Group: groupBehave, Name: "ping_interval", Default: "0s", Unit: "duration", Reload: true,
 		Effect: "how often a silent client is pinged; 0s = what nats_config says, else 2m",
 		set:    into(duration(0, 24*time.Hour), func(c *Config) *time.Duration { return &c.PingInterval }),
 	},
 	{
-		Group: groupBehave, Name: "ping_max", Default: "0", Unit: "pings",
+		Group: groupBehave, Name: "ping_max", Default: "0", Unit: "pings", Reload: true,
 		Effect: "unanswered pings after which the client counts as gone, at the next one; 0 = what nats_config says, else 2",
 		set:    into(countFrom(0), func(c *Config) *int { return &c.PingMax }),
 	},

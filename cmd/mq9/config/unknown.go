@@ -17,8 +17,11 @@ func unknown(keys []Key, values *koanf.Koanf, file *document) (problems []error)
 		if first, _, _ := strings.Cut(name, "."); find(keys, first) != nil {
 			continue // a key that holds a table: its value is refused
 		}
-		k, _ := nearest(keys, name)
-		problems = append(problems, fmt.Errorf("%s: there is no such key: the nearest is %s", file.where(name), k.Name))
+		advice := "see mq9 config example"
+		if k, distance := nearest(keys, name); 2*distance <= len(k.Name) {
+			advice = "do you mean " + k.Name + "?"
+		}
+		problems = append(problems, fmt.Errorf("%s: there is no such key: %s", file.where(name), advice))
 	}
 	return problems
 }
