@@ -14,11 +14,16 @@ GOFLAGS_VER := -ldflags '-X main.version=$(VERSION)'
 UNIT         = $(shell go list ./... 2>/dev/null | grep -v /specs)
 # One package after the other: each wants the machine for itself.
 STRESS      := go test -count=1 -p 1 -v -timeout 60m
+# Where `make install` puts what MQ9 names, the unit and the configuration; DESTDIR goes before all of them.
+MQ9         ?= $(BIN)/mq9
+PREFIX      ?= /usr/local
+SYSCONFDIR  ?= /etc
+UNITDIR     ?= $(PREFIX)/lib/systemd/system
 SUDO        := $(if $(filter 0,$(shell id -u)),,sudo)
 DEBIAN      := librocksdb-dev liblz4-dev libsnappy-dev libzstd-dev libbz2-dev zlib1g-dev libgflags-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-crash test-long lint vet unit race specs stress clients fuzz fmt tools rocksdb strace clean
+.PHONY: help run build install test test-crash test-long lint vet unit race specs stress clients fuzz fmt tools rocksdb strace clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +33,14 @@ run: build ## install what is missing, build, and serve on 127.0.0.1:4222
 
 build: rocksdb ## bin/mq9
 	go build $(GOFLAGS_VER) -o $(BIN)/mq9 ./cmd/mq9
+
+install: ## what was built, with a systemd unit and a configuration: PREFIX (/usr/local), SYSCONFDIR (/etc), DESTDIR
+	@test -x $(MQ9) || { echo "$(MQ9) is not there: run make build first" >&2; exit 1; }
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)/mq9
+	install -m 0755 $(MQ9) $(DESTDIR)$(PREFIX)/bin/mq9
+	sed -e 's|@BINDIR@|$(PREFIX)/bin|' -e 's|@CONFDIR@|$(SYSCONFDIR)/mq9|' cmd/mq9/packaging/mq9.service >$(DESTDIR)$(UNITDIR)/mq9.service
+	install -m 0644 cmd/mq9/packaging/mq9.toml $(DESTDIR)$(SYSCONFDIR)/mq9/mq9.toml.example
+	test -e $(DESTDIR)$(SYSCONFDIR)/mq9/mq9.toml || install -m 0644 cmd/mq9/packaging/mq9.toml $(DESTDIR)$(SYSCONFDIR)/mq9/mq9.toml
 
 test: ## everything that CI checks, with totals at the end
 	.ci/test

@@ -55,7 +55,11 @@ func (e *embedded) configure(t Tunables) (*server.Options, *settings, error) {
 	if config := e.options.NATSConfig; config != "" {
 		var err error
 		if o, err = server.ProcessConfigFile(config); err != nil {
-			return nil, nil, fmt.Errorf("nats configuration: %s", oneLine(err))
+			why := oneLine(err)
+			if !strings.Contains(why, config) { // it names the file in some cases only
+				why = config + ": " + why
+			}
+			return nil, nil, fmt.Errorf("nats configuration: %s", why)
 		}
 	}
 	t.apply(o)

@@ -96,6 +96,12 @@ func (b *Broker) Start() {
 		}
 		_ = log.Close()
 	}()
+	b.AwaitReady()
+}
+
+// AwaitReady waits until the broker answers that it is ready.
+func (b *Broker) AwaitReady() {
+	GinkgoHelper()
 	Eventually(b.ready).WithTimeout(startTimeout).WithPolling(20*time.Millisecond).
 		Should(BeTrue(), func() string { return "the broker is not ready; its log:\n" + b.Log() })
 }
@@ -129,6 +135,12 @@ func (b *Broker) Kill() {
 func (b *Broker) Terminate() {
 	GinkgoHelper()
 	Expect(b.cmd.Process.Signal(syscall.SIGTERM)).To(Succeed())
+}
+
+// Signal sends a signal.
+func (b *Broker) Signal(s syscall.Signal) {
+	GinkgoHelper()
+	Expect(b.cmd.Process.Signal(s)).To(Succeed())
 }
 
 // Exited is closed when the process of the last Start has ended.
