@@ -46,6 +46,25 @@ func TestAtALimitNewThingsAreRefusedAndNothingStoredIsLost(t *testing.T) {
 	}
 }
 
+func TestLimitsChangeWhileTheBrokerRuns(t *testing.T) {
+	w := newWorld(t, Config{Limits: Limits{Mailboxes: 1, MailboxMessages: 1}})
+	id := w.private()
+	w.send(id, mq9.Normal, "x")
+	_, refused := w.trySend(id, mq9.Normal, "x")
+	w.Expect(refused.Code).To(gomega.Equal(mq9.CodeLimit))
+
+	w.broker.SetLimits(Limits{Mailboxes: 2})
+	w.private()
+	_, refused = w.create(mq9.CreateRequest{})
+	w.Expect(refused.Code).To(gomega.Equal(mq9.CodeLimit))
+	w.send(id, mq9.Normal, "y")
+
+	w.broker.SetLimits(Limits{MailboxMessages: 1})
+	_, refused = w.trySend(id, mq9.Normal, "z")
+	w.Expect(refused.Code).To(gomega.Equal(mq9.CodeLimit))
+	w.Expect(w.subscribe(id, mq9.AllPriorities, "", -1).texts()).To(gomega.Equal([]string{"x", "y"}), "what is stored stays, even beyond the limit")
+}
+
 func TestExpiryAndCrashesGiveMemoryAndMailboxesBack(t *testing.T) {
 	w := newWorld(t, Config{Limits: Limits{Mailboxes: 2}})
 	short := must[mq9.CreateReply](w)(w.create(mq9.CreateRequest{TTL: 1})).MailID

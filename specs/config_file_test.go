@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -151,6 +152,25 @@ var _ = Describe("Configuration", func() {
 		session := mq9("config", "check", "MQ9_LOGLEVEL=debug")
 		Expect(session).To(gexec.Exit(0))
 		Expect(string(session.Err.Contents())).To(ContainSubstring("MQ9_LOG_LEVEL"))
+	})
+
+	It("sets how long a member that left its queue group keeps what it holds", func() {
+		own := harness.StartBroker(program, "--drain-grace", "200ms")
+		leaver, stayer := own.Connect(), own.Connect()
+		id := leaver.Private()
+		held := leaver.Work(harness.Send+id, "workers")
+		leaver.Send(id, "task")
+		Eventually(held.Count).Should(Equal(1))
+		next := stayer.Work(harness.Send+id, "workers")
+		Expect(held.Unsubscribe()).To(Succeed())
+		Eventually(next.Payloads).Should(Equal([]string{"task"}))
+	})
+
+	It("sets how soon a client that answers no PING is gone", func() {
+		own := harness.StartBroker(program, "--ping-interval", "300ms", "--ping-max", "1")
+		raw := own.DialConnected()
+		Expect(raw.Silent(20*time.Second)).To(BeFalse(), "it is told that it is stale, and the connection ends")
+		own.Connect().Private()
 	})
 
 	It("sets the life of mailboxes that name none", func() {

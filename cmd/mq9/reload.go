@@ -7,7 +7,8 @@ import (
 )
 
 // reload reads the configuration again and applies what can be changed while the broker runs; the log says what was applied, and what
-// waits for a restart. If anything is wrong, nothing is changed, and the log says what it is.
+// waits for a restart. If anything is wrong, nothing is changed, and the log says what it is. What was changed by other ways than the
+// configuration is as it says again.
 func (b *broker) reload(load func() (*config.Loaded, error)) {
 	next, err := load()
 	if err != nil {

@@ -77,11 +77,10 @@ func operate(c *config.Loaded, out io.Writer, load func() (*config.Loaded, error
 	level.Set(c.LogLevel)
 	log := newLog(c, level)
 	warnOf(c, log)
-	b, err := start(c, log)
+	b, err := start(c, log, level)
 	if err != nil {
 		return err
 	}
-	b.level = level
 	b.announce(c, out, log)
 	notify(log, daemon.SdNotifyReady)
 	for {
@@ -115,7 +114,7 @@ type broker struct {
 }
 
 // start opens the store, starts the actors and then the front. After an error nothing is left running.
-func start(c *config.Loaded, log *slog.Logger) (*broker, error) {
+func start(c *config.Loaded, log *slog.Logger, level *slog.LevelVar) (*broker, error) {
 	store, err := persistence.Open(c.DataDir, persistence.Options{
 		Sync:            c.Sync,
 		SyncInterval:    c.SyncInterval,
@@ -152,7 +151,7 @@ func start(c *config.Loaded, log *slog.Logger) (*broker, error) {
 		mailboxes.Stop()
 		return nil, errors.Join(err, store.Close())
 	}
-	return &broker{store: store, actors: mailboxes, front: front, log: log, running: c}, nil
+	return &broker{store: store, actors: mailboxes, front: front, log: log, level: level, running: c}, nil
 }
 
 // limits are those of the mailboxes.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -116,7 +115,7 @@ func sizeFrom(least int64) func(string) (int64, error) {
 	}
 }
 
-// memory takes a size, or a share of the machine's memory such as 50%.
+// memory takes a size, or a share of the memory that the broker may use, such as 50%.
 func memory(text string) (int64, error) {
 	percent, isShare := strings.CutSuffix(text, "%")
 	if !isShare {
@@ -126,11 +125,8 @@ func memory(text string) (int64, error) {
 	if err != nil || n < 1 || n > 100 {
 		return 0, fmt.Errorf("%q is no share: give 1%% to 100%%, or a size such as 2GB", text)
 	}
-	var info syscall.Sysinfo_t
-	if err := syscall.Sysinfo(&info); err != nil {
-		return 0, errors.New("the machine's memory cannot be read: give a size such as 2GB")
-	}
-	return int64(info.Totalram) * int64(info.Unit) / 100 * int64(n), nil
+	whole, err := machineMemory()
+	return whole / 100 * int64(n), err
 }
 
 // duration takes times as people write them, 100ms, 5s, 1h30m, 7d, within bounds.

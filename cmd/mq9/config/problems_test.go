@@ -2,7 +2,9 @@ package config
 
 import (
 	"bytes"
+	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +101,35 @@ func TestValues(t *testing.T) {
 		if got, err := text(c.raw); err != nil || got != c.want {
 			t.Errorf("%v: %q, %v", c.raw, got, err)
 		}
+	}
+}
+
+// The limit of a container is what there is, and the tightest of those around it counts.
+func TestGroupMemory(t *testing.T) {
+	mount := t.TempDir()
+	group := filepath.Join(mount, "outer", "inner")
+	if err := os.MkdirAll(group, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(mount, "cgroup")
+	for path, text := range map[string]string{
+		file: "1:cpu:/old\n0::/outer/inner\n", filepath.Join(group, "memory.max"): "max\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := groupMemory(file, mount); got != math.MaxInt64 {
+		t.Errorf("no limit is %d", got)
+	}
+	if err := os.WriteFile(filepath.Join(mount, "outer", "memory.max"), []byte("1000000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := groupMemory(file, mount); got != 1_000_000 {
+		t.Errorf("the limit around it is %d", got)
+	}
+	if got := groupMemory(filepath.Join(mount, "absent"), mount); got != math.MaxInt64 {
+		t.Errorf("no control group is %d", got)
 	}
 }
 

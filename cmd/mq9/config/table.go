@@ -116,7 +116,7 @@ var table = []Key{
 	},
 	{
 		Group: groupLimits, Name: "max_memory", Default: "50%", Unit: "bytes or %", Reload: true,
-		Effect: "limit of what normal messages take in memory, such as 2GB, or a share of the machine's; 0 = none; critical and urgent ones go on when it is reached",
+		Effect: "limit of what normal messages take in memory, such as 2GB, or a share of what the machine, or the container, has; 0 = none; critical and urgent ones go on when it is reached",
 		set:    into(memory, func(c *Config) *int64 { return &c.MaxMemory }),
 	},
 	{
