@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mq9-broker/broker/cmd/mq9/client"
 )
 
-// Exit codes.
+// Exit codes; the client commands have more.
 const (
-	exitFailed = 1
-	exitUsage  = 2
+	exitFailed = client.ExitFailed
+	exitUsage  = client.ExitUsage
 )
 
 // usageError marks what is wrong with the command line itself.
@@ -20,6 +22,9 @@ type usageError struct{ error }
 
 // Unwrap returns the problem.
 func (e usageError) Unwrap() error { return e.error }
+
+// brokerGroup is the group of the root command's help for what runs a broker and looks after it.
+const brokerGroup = "broker"
 
 func main() {
 	os.Exit(run(os.Args[1:]))
@@ -37,7 +42,7 @@ func run(args []string) int {
 	if _, usage := errors.AsType[usageError](err); usage {
 		return exitUsage
 	}
-	return exitFailed
+	return client.ExitCode(err)
 }
 
 func newRoot() *cobra.Command {
@@ -46,18 +51,26 @@ func newRoot() *cobra.Command {
 		Short:         "A message broker with mailboxes for agents, spoken to with any NATS client",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q: see mq9 --help", args[0])}
+				return client.UnknownCommand(cmd, args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())}
-	})
-	root.AddCommand(newServe(), newSnapshot(), newRestore(), newInspect(), newConfig(), newVersion())
+	root.SetFlagErrorFunc(client.FlagError)
+	root.AddGroup(
+		&cobra.Group{ID: client.GroupID, Title: "Mailboxes:"},
+		&cobra.Group{ID: brokerGroup, Title: "The broker:"},
+	)
+	for _, cmd := range []*cobra.Command{newServe(), newSnapshot(), newRestore(), newInspect(), newConfig()} {
+		cmd.GroupID = brokerGroup
+		root.AddCommand(cmd)
+	}
+	root.AddCommand(newVersion())
+	root.AddCommand(client.Commands()...)
+	root.SetHelpCommand(client.NewHelp())
 	return root
 }
 
