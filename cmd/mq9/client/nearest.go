@@ -65,7 +65,15 @@ func UnknownCommand(parent *cobra.Command, word string) error {
 // FlagError is the error about a flag that cmd cannot read; it names the flag that was probably meant.
 func FlagError(cmd *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
-	if !ok || unknown.GetSpecifiedShortnames() != "" {
+	if !ok {
+		return usagef("%w: see %s --help", err, cmd.CommandPath())
+	}
+	for _, c := range cmd.Commands() {
+		if hasFlag(c, unknown) {
+			return usagef("%w of %s itself: write it behind the command, as in %s %s", err, cmd.CommandPath(), c.UseLine(), flagText(unknown))
+		}
+	}
+	if unknown.GetSpecifiedShortnames() != "" {
 		return usagef("%w: see %s --help", err, cmd.CommandPath())
 	}
 	var names []string
@@ -74,4 +82,20 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return usagef("%w: did you mean --%s? See %s --help", err, best, cmd.CommandPath())
 	}
 	return usagef("%w: see %s --help", err, cmd.CommandPath())
+}
+
+// hasFlag reports whether a command has the flag that another was given.
+func hasFlag(c *cobra.Command, unknown *pflag.NotExistError) bool {
+	if unknown.GetSpecifiedShortnames() != "" {
+		return c.Flags().ShorthandLookup(unknown.GetSpecifiedName()) != nil
+	}
+	return c.Flags().Lookup(unknown.GetSpecifiedName()) != nil
+}
+
+// flagText is the flag as it was written.
+func flagText(unknown *pflag.NotExistError) string {
+	if unknown.GetSpecifiedShortnames() != "" {
+		return "-" + unknown.GetSpecifiedName()
+	}
+	return "--" + unknown.GetSpecifiedName()
 }
