@@ -58,9 +58,11 @@ type Broker struct {
 	directory *actor.PID
 	salt      [16]byte // of Hash; new in each process
 
-	limits atomic.Pointer[Limits] // set by SetLimits, read by every actor
-	usage  usage                  // against the limits
-	alive  sync.WaitGroup         // one per running mailbox or queue-group actor
+	usage   usage                  // against the limits
+	limits  atomic.Pointer[Limits] // set by SetLimits, read by every actor
+	tallies [stripes]tally         // what was done, for Stats
+	census  census
+	alive   sync.WaitGroup // one per running mailbox or queue-group actor
 }
 
 // Start recovers the mailboxes of the store and serves them. The store stays the caller's: close it after Stop.
@@ -74,6 +76,7 @@ func Start(store Store, config Config) (*Broker, error) {
 	if err := b.ids.fill(); err != nil {
 		return nil, fmt.Errorf("reserving ids: %w", err)
 	}
+	b.limits.Store(&config.Limits)
 	b.guard = &supervisor{log: config.Log, hash: b.hashOf}
 	b.system = actor.NewActorSystem(
 		// Its own log lines may show messages, hence secrets; what matters is logged by the supervisor.
@@ -91,11 +94,13 @@ func Start(store Store, config Config) (*Broker, error) {
 		b.Stop()
 		return nil, fmt.Errorf("reading the mailboxes: %w", err)
 	}
+	b.census.start(b)
 	return b, nil
 }
 
 // Stop ends every actor and waits for them. The caller has seen to it that no operation is in flight any more.
 func (b *Broker) Stop() {
+	b.census.end()
 	stopped := make(chan struct{})
 	b.root.Send(b.router, &stopAll{done: stopped})
 	<-stopped

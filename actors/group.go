@@ -24,8 +24,9 @@ type groupActor struct {
 	// owned
 	members []*member // draining ones included
 	holders map[mq9.MsgID]*member
-	joins   int    // processed
-	turn    uint64 // the last turn taken, for round robin between equals
+	again   map[mq9.MsgID]struct{} // held by a member that went, to be handed out again; nil = none
+	joins   int                    // processed
+	turn    uint64                 // the last turn taken, for round robin between equals
 
 	flow  flow
 	set   mq9.PrioritySet // of the credit given
@@ -95,6 +96,8 @@ func (g *groupActor) Receive(ctx actor.Context) {
 		g.paused()
 	case *deleted:
 		g.deleted(message.id)
+	case *lookGroup:
+		g.look(message)
 	case *normalsLost:
 		for id := range g.holders {
 			if !id.Priority().Durable() {
@@ -155,8 +158,12 @@ func (g *groupActor) dismiss(m *member) {
 	m.sub.holds.Store(false)
 	if len(m.holds) > 0 {
 		ids := make([]mq9.MsgID, 0, len(m.holds))
+		if g.again == nil {
+			g.again = map[mq9.MsgID]struct{}{}
+		}
 		for id := range m.holds {
 			ids = append(ids, id)
+			g.again[id] = struct{}{}
 			delete(g.holders, id)
 		}
 		g.recall() // what is on its way was chosen before these came back
@@ -216,6 +223,10 @@ func (g *groupActor) place(message *mq9.Message) bool {
 		m.holds[message.ID] = struct{}{}
 		m.sub.holds.Store(true)
 		g.holders[message.ID] = m
+		if _, again := g.again[message.ID]; again {
+			delete(g.again, message.ID)
+			g.broker.tallyOf(g.at).redelivered[message.Priority].Add(1)
+		}
 		m.sub.out.Deliver(g.at.box.ID, message)
 		return true
 	}
@@ -245,6 +256,7 @@ func (g *groupActor) able(m *member) bool {
 func (g *groupActor) deleted(id mq9.MsgID) {
 	m := g.holders[id]
 	if m == nil {
+		delete(g.again, id)
 		return
 	}
 	delete(g.holders, id)

@@ -22,6 +22,12 @@ const messageCost = 192
 type usage struct {
 	mailboxes atomic.Int64
 	memory    atomic.Int64
+	public    atomic.Int64 // of the mailboxes
+	groups    atomic.Int64
+
+	mostMessages, mostMemory atomic.Int64 // that one mailbox had since the start
+
+	created, expired atomic.Uint64 // mailboxes, since the start
 }
 
 // SetLimits replaces the limits. What is new is measured against them from now on; what is stored stays, even beyond
@@ -32,12 +38,18 @@ func (b *Broker) SetLimits(limits Limits) { b.limits.Store(&limits) }
 type Usage struct {
 	Mailboxes int64 // alive
 	Memory    int64 // bytes of the memory tier, as Limits counts them
+
+	MailboxMessages, MailboxMemory int64 // the most that one mailbox had since the start
 }
 
 // Usage reports what the broker keeps now.
 func (b *Broker) Usage() Usage {
-	return Usage{b.usage.mailboxes.Load(), b.usage.memory.Load()}
+	u := &b.usage
+	return Usage{u.mailboxes.Load(), u.memory.Load(), u.mostMessages.Load(), u.mostMemory.Load()}
 }
+
+// Limits returns the limits in force.
+func (b *Broker) Limits() Limits { return *b.limits.Load() }
 
 // admitMailbox counts a new mailbox, or refuses it.
 func (b *Broker) admitMailbox() *mq9.Error {
@@ -53,10 +65,12 @@ func (b *Broker) admitMailbox() *mq9.Error {
 // so a full one does not hold them up.
 func (m *mailbox) admit(d *Draft) *mq9.Error {
 	limits := m.broker.limits.Load()
-	if most := limits.MailboxMessages; most > 0 && m.queues.live() >= most {
+	messages := m.queues.live()
+	if most := limits.MailboxMessages; most > 0 && messages >= most {
 		return mq9.Errorf(mq9.CodeLimit, "limit max-mailbox-messages (%d) is reached: delete some of the mailbox, or raise it", most)
 	}
 	if d.Priority.Durable() {
+		raise(&m.broker.usage.mostMessages, int64(messages+1))
 		return nil
 	}
 	bytes := int64(len(d.Header)+len(d.Payload)) + messageCost
@@ -68,7 +82,15 @@ func (m *mailbox) admit(d *Draft) *mq9.Error {
 		return mq9.Errorf(mq9.CodeLimit, "limit max-memory (%d bytes) is reached: delete normal messages, or raise it", limits.Memory)
 	}
 	m.memory += bytes
+	raise(&m.broker.usage.mostMessages, int64(messages+1))
+	raise(&m.broker.usage.mostMemory, m.memory)
 	return nil
+}
+
+// raise lifts a high-water mark. It reads, and seldom writes, so that the processors can share it.
+func raise(mark *atomic.Int64, to int64) {
+	for at := mark.Load(); to > at && !mark.CompareAndSwap(at, to); at = mark.Load() {
+	}
 }
 
 // freed takes a normal message out of the count.

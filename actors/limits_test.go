@@ -74,8 +74,8 @@ func TestExpiryAndCrashesGiveMemoryAndMailboxesBack(t *testing.T) {
 	w.Expect(err.Text).To(gomega.ContainSubstring("max-mailboxes"))
 	w.send(short, mq9.Normal, "x")
 	w.send(crashing, mq9.Normal, "x")
-	w.Expect(w.broker.Usage()).To(gomega.Equal(Usage{2, 2 * (messageCost + 1)}))
+	w.Expect(w.broker.Usage()).To(gomega.Equal(Usage{2, 2 * (messageCost + 1), 1, messageCost + 1}))
 	w.client.known[crashing].send(bomb(crashing))
-	w.Eventually(w.broker.Usage).Should(gomega.Equal(Usage{Mailboxes: 1}))
+	w.Eventually(w.broker.Usage).Should(gomega.Equal(Usage{Mailboxes: 1, MailboxMessages: 2, MailboxMemory: 2*messageCost + 1}))
 	w.private()
 }

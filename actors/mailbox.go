@@ -24,6 +24,7 @@ type mailbox struct {
 	*contents             // nil until first needed, so that an idle mailbox is small; see load
 	lastAt    int64       // acceptance of the latest message, Unix nanoseconds; times never go back
 	lastID    mq9.MsgID   // the latest accepted message
+	atRest    *depths     // while contents is nil: what is on disk; nil = not counted yet
 	timer     *time.Timer // sends expire at the end of the mailbox's life
 }
 
@@ -108,6 +109,10 @@ func (m *mailbox) Receive(ctx actor.Context) {
 		m.proceed(message.reader)
 	case *expire:
 		m.expireIfDue()
+	case *look:
+		m.look(message)
+	case *lookGroup:
+		m.lookGroup(message)
 	case *farewell:
 		ctx.Stop(ctx.Self())
 	default:
@@ -212,6 +217,8 @@ func (m *mailbox) created(err error) {
 		return
 	}
 	m.phase = living
+	m.atRest = &noDepths
+	m.broker.usage.created.Add(1)
 	if m.at.box.Public {
 		m.broker.root.Send(m.broker.directory, &listed{m.at.box})
 	}
@@ -250,6 +257,12 @@ func (m *mailbox) expireIfDue() {
 	if box.Public {
 		m.broker.root.Send(m.broker.directory, &unlisted{box})
 	}
+	m.broker.usage.expired.Add(1)
+	if d := m.depths(); d != nil {
+		for p := range d {
+			m.tally().expired[p].add(int(d[p].Messages), d[p].Bytes)
+		}
+	}
 	m.empty(mq9.ErrNoMailbox)
 	m.leaveTheStage()
 }
@@ -274,6 +287,11 @@ func (m *mailbox) leaveTheStage() {
 // abandon ends an incarnation that crashed.
 func (m *mailbox) abandon() {
 	m.timer.Stop()
+	if d := m.depths(); d != nil { // what is on disk is found again
+		for p := range d {
+			m.tally().found[p].add(-int(d[p].Messages), -d[p].Bytes)
+		}
+	}
 	m.empty(errCrashed)
 }
 

@@ -73,6 +73,7 @@ func (m *mailbox) join(op *subscribe) {
 		b.alive.Add(1)
 		g = &group{pid: b.spawn(newGroupActor(b, at, name))}
 		m.groups[name] = g
+		b.root.Send(b.router, &grouped{at, name})
 	}
 	g.subs = append(g.subs, op.sub)
 	g.joins++
@@ -194,6 +195,7 @@ func (m *mailbox) release(op *release) {
 func (m *mailbox) groupEmpty(op *empty) {
 	if g := m.groups[op.name]; g != nil && g.joins == op.joins {
 		delete(m.groups, op.name)
+		m.broker.root.Send(m.broker.router, &ungrouped{m.at, op.name})
 		m.broker.root.Send(g.pid, &disband{})
 	}
 }

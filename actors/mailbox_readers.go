@@ -100,6 +100,7 @@ func (m *mailbox) body(p mq9.Priority, e *entry) *mq9.Message {
 	if len(read) == 0 || read[0].ID != e.id {
 		m.logFailure("reading a message", errMissing)
 		id := e.id
+		m.tally().found[p].add(-1, -int64(e.size))
 		m.queues[p].remove(id)
 		m.tellGroups(id)
 		return nil

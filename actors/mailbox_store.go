@@ -61,6 +61,7 @@ func (m *mailbox) send(op *send) {
 	queue := &m.queues[message.Priority]
 	if !message.Priority.Durable() {
 		queue.add(newEntry(message.Entry(), message, stored))
+		m.tally().published[message.Priority].add(1, int64(message.Size()))
 		take(&op.receipt).Sent(message.ID, nil)
 		m.stir()
 		return
@@ -85,7 +86,13 @@ func (m *mailbox) settled(s *settled) {
 		s.answer()
 		return
 	}
-	m.queues[s.message.Priority].settle(s.message, s.err != nil)
+	known := m.queues[s.message.Priority].settle(s.message, s.err != nil)
+	if s.err == nil {
+		m.tally().published[s.message.Priority].add(1, int64(s.message.Size()))
+		if known {
+			m.tally().found[s.message.Priority].add(-1, -int64(s.message.Size()))
+		}
+	}
 	s.answer()
 	if s.err == nil {
 		m.keepWarm(s.message)
@@ -110,6 +117,7 @@ func (m *mailbox) remove(op *remove) {
 		op.answer(false, nil)
 	case !p.Durable():
 		m.freed(int(e.size))
+		m.tally().deleted[p].add(1, int64(e.size))
 		m.queues[p].remove(op.msg)
 		m.tellGroups(op.msg)
 		op.answer(true, nil)
@@ -144,8 +152,11 @@ func (m *mailbox) removed(r *removed) {
 		}
 		r.refuse(mq9.AsError(r.err))
 	} else {
-		existed := queue.remove(r.id)
-		if existed {
+		existed := false
+		if e := queue.find(r.id); e != nil {
+			existed = true
+			m.tally().deleted[r.id.Priority()].add(1, int64(e.size))
+			queue.drop(e)
 			m.tellGroups(r.id)
 		}
 		r.op.answer(existed, nil)
@@ -229,11 +240,15 @@ func (m *mailbox) load() *mq9.Error {
 		return m.unavailable("reading the index", err)
 	}
 	m.contents = &contents{}
+	var loaded depths
 	for p, entries := range read {
 		for _, e := range entries {
 			m.queues[p].add(e)
 		}
+		loaded[p] = m.queues[p].held()
 	}
+	m.found(&loaded)
+	m.atRest = nil
 	return nil
 }
 

@@ -38,15 +38,17 @@ func newEntry(e mq9.Entry, m *mq9.Message, s state) entry {
 // away when they outnumber the rest.
 type queue struct {
 	entries []entry
-	head    int // places before it are gone
-	live    int // entries that are not gone
-	storing int // how many of the last entries are still storing
+	head    int   // places before it are gone
+	live    int   // entries that are not gone
+	bytes   int64 // of these
+	storing int   // how many of the last entries are still storing
 }
 
 // add appends an entry; its id is larger than all before.
 func (q *queue) add(e entry) {
 	q.entries = append(q.entries, e)
 	q.live++
+	q.bytes += int64(e.size)
 	if e.state == storing {
 		q.storing++
 	}
@@ -109,14 +111,17 @@ func (q *queue) firstStoring() (id mq9.MsgID, ok bool) {
 
 // settle ends the storing of the entry with this id: it is visible now, or gone if the store failed.
 // An id the queue does not know (its actor was restarted meanwhile) is added when it was stored.
-func (q *queue) settle(m *mq9.Message, failed bool) {
+// It reports whether the message was there as stored before: read from disk by a restarted actor.
+func (q *queue) settle(m *mq9.Message, failed bool) (known bool) {
 	e := q.find(m.ID)
 	switch {
 	case e == nil && failed:
 	case e == nil:
 		q.entries = slices.Insert(q.entries, q.position(m.ID), newEntry(m.Entry(), m, stored))
 		q.live++
-	case e.state != storing: // read from disk by a restarted actor
+		q.bytes += int64(m.Size())
+	case e.state != storing:
+		return true
 	case failed:
 		q.storing--
 		q.drop(e)
@@ -124,6 +129,7 @@ func (q *queue) settle(m *mq9.Message, failed bool) {
 		q.storing--
 		e.state = stored
 	}
+	return false
 }
 
 // remove takes the message with this id out; it reports whether it was there.
@@ -140,6 +146,7 @@ func (q *queue) remove(id mq9.MsgID) bool {
 func (q *queue) drop(e *entry) {
 	e.state, e.message = gone, nil
 	q.live--
+	q.bytes -= int64(e.size)
 	for q.head < len(q.entries) && q.entries[q.head].state == gone {
 		q.head++
 	}

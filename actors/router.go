@@ -25,10 +25,11 @@ type table struct {
 	waiting   map[key][]*create       // CREATEs of a name whose old mailbox is still ending
 	dormant   map[key][]*Subscription // live subscriptions to expired public names, to be served again (protocol section 4)
 	leavers   map[*ref][]*leave       // who left while the mailbox that served it was ending
+	atlas     atlas                   // mailboxes and groups in order, for operators
 }
 
 func newTable() *table {
-	return &table{map[key]*ref{}, map[key][]*create{}, map[key][]*Subscription{}, map[*ref][]*leave{}}
+	return &table{map[key]*ref{}, map[key][]*create{}, map[key][]*Subscription{}, map[*ref][]*leave{}, newAtlas()}
 }
 
 type (
@@ -67,6 +68,12 @@ func (r *router) Receive(ctx actor.Context) {
 		r.ended(message)
 	case *leave:
 		r.leave(message)
+	case *survey:
+		r.survey(message)
+	case *grouped:
+		r.grouped(groupPlace(*message))
+	case *ungrouped:
+		r.ungrouped(groupPlace(*message))
 	case *recoverAll:
 		message.done <- r.recover()
 	case *stopAll:
@@ -146,6 +153,10 @@ func (r *router) spawn(box *mq9.Mailbox, life time.Duration, left legacy) *ref {
 	at.pid = b.spawn(func() actor.Actor { return newMailbox(b, at) })
 	at.mu.Unlock()
 	r.table.mailboxes[at.key()] = at
+	r.table.atlas.mailboxes.ReplaceOrInsert(at)
+	if box.Public {
+		b.usage.public.Add(1)
+	}
 	return at
 }
 
@@ -154,6 +165,10 @@ func (r *router) ended(message *ended) {
 	k := message.at.key()
 	delete(r.table.mailboxes, k)
 	r.broker.usage.mailboxes.Add(-1)
+	if message.at.box.Public {
+		r.broker.usage.public.Add(-1)
+	}
+	r.forgetPlaces(message.at)
 	for _, sub := range message.orphans {
 		if message.at.box.Public {
 			r.table.dormant[k] = append(r.table.dormant[k], sub)

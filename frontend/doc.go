@@ -23,6 +23,7 @@
 //
 //	session.calls, session.drain  →  table.mu, barrier.mu, admission.mu  →  outbox.mu
 //	uplink.turn  →  uplink.mu
+//	Server.mu  →  table.mu, outbox.mu
 //
 // uplink.turn alone is held across a blocking write (to the embedded server's pipe). session.calls alone is held while the
 // broker's [actors.Client] is called; an [actors.Subscription] is called with none of them held.

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"time"
+
+	"github.com/mq9-broker/broker/frontend/admin"
 )
 
 // Delivery is the form in which subscribers get messages (protocol section 5).
@@ -48,15 +50,17 @@ const (
 // Options configure a Server. The zero value of each field means its default.
 type Options struct {
 	Listen         string        // client address, host:port; port 0 = one of the system's choice. Empty = DefaultListen
-	HTTP           string        // health address, host:port, as Listen. Empty = DefaultHTTP
+	HTTP           string        // address of package admin, host:port, as Listen. Empty = DefaultHTTP
 	NATSConfig     string        // nats-server configuration file for the embedded server; empty = none
 	Delivery       Delivery      // zero = DeliverHeaders
 	BarrierTimeout time.Duration // how long a PONG is withheld for operations that are not stored (protocol section 5) before the connection is closed; 0 = DefaultBarrierTimeout
 	Log            *slog.Logger  // nil = slog.Default()
 
-	// Snapshot makes a snapshot of the durable tiers in a new directory, for the admin request on the health address; nil = there is no such request.
-	// Several requests may call it at once.
-	Snapshot func(dir string) error
+	Store       admin.Store        // the durable side for package admin; nil = nothing of it is shown
+	Instruments *admin.Instruments // what the front measures goes there; nil = instruments of its own
+	Level       *slog.LevelVar     // what the admin API may change; nil = it may not
+	Version     string             // of the broker, to be shown
+	Pprof       bool               // serve profiles on HTTP to this machine
 
 	Tunables
 }
@@ -79,6 +83,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.BarrierTimeout == 0 {
 		o.BarrierTimeout = DefaultBarrierTimeout
+	}
+	if o.Instruments == nil {
+		o.Instruments = admin.NewInstruments()
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()

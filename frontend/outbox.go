@@ -44,9 +44,10 @@ const (
 // outbox is the one place that writes to a client. What is queued goes out in order; a writer goroutine lives while there is
 // anything. All methods are safe for concurrent use and only upstream and awaitControl block.
 type outbox struct {
-	conn  net.Conn        // immutable; closed by the outbox
-	owner *sync.WaitGroup // immutable; counts the writer
-	ended chan struct{}   // closed when the connection is
+	conn  net.Conn            // immutable; closed by the outbox
+	owner *sync.WaitGroup     // immutable; counts the writer
+	ended chan struct{}       // closed when the connection is
+	lag   func(time.Duration) // immutable; told how late the oldest delivery of each write was
 
 	mu       sync.Mutex
 	room     sync.Cond // signalled when bytes were written and at the end
@@ -57,10 +58,13 @@ type outbox struct {
 	window   window
 	upstream int // bytes of the embedded server, queued or being written
 	control  int // bytes of control frames, queued or being written
+
+	delivered delivered // written so far
+	began     time.Time // when the writer was given what it is writing
 }
 
-func newOutbox(conn net.Conn, owner *sync.WaitGroup) *outbox {
-	box := &outbox{conn: conn, owner: owner, ended: make(chan struct{})}
+func newOutbox(conn net.Conn, owner *sync.WaitGroup, lag func(time.Duration)) *outbox {
+	box := &outbox{conn: conn, owner: owner, lag: lag, ended: make(chan struct{})}
 	box.room.L = &box.mu
 	return box
 }
@@ -185,6 +189,8 @@ func (box *outbox) next(w *writer) bool {
 	box.upstream -= w.upstream
 	box.control -= w.control
 	box.window.free(w.cost)
+	box.began = time.Now()
+	box.settleLocked(w)
 	if w.upstream+w.control > 0 {
 		box.room.Broadcast()
 	}
@@ -214,6 +220,15 @@ func (box *outbox) next(w *writer) bool {
 	box.mu.Unlock()
 	resume(woken)
 	return more
+}
+
+// settleLocked counts what the writer wrote.
+func (box *outbox) settleLocked(w *writer) {
+	if w.owed == 0 || box.state == boxClosed {
+		return
+	}
+	box.delivered.add(w.delivered)
+	box.lag(time.Duration(box.began.UnixNano() - w.owed))
 }
 
 // compactLocked gives back the queue's memory behind head.

@@ -13,7 +13,8 @@ type outlet struct {
 	entry   *entry     // its place in the session's table: sid and queue
 	id      mq9.MailID // empty for discovery
 	style   style
-	verbose bool // the client wants +OK for its SUB
+	verbose bool  // the client wants +OK for its SUB
+	since   int64 // when it was made, Unix nanoseconds
 
 	// guarded by box.mu
 	sub       *actors.Subscription // nil until Subscribe or Watch returned
@@ -33,7 +34,13 @@ type outlet struct {
 	prev, next *outlet
 }
 
-var _ actors.Outlet = (*outlet)(nil)
+var (
+	_ actors.Outlet    = (*outlet)(nil)
+	_ actors.Connected = (*outlet)(nil)
+)
+
+// Connection implements actors.Connected.
+func (out *outlet) Connection() uint64 { return out.session.cid.Load() }
 
 // cost bounds the bytes on the wire of a message or event of the given size.
 func (out *outlet) cost(size int) int {

@@ -169,6 +169,7 @@ func (r *request) answer(body []byte) {
 
 // refuse tells the client that it was not.
 func (r *request) refuse(err *mq9.Error) {
+	r.session.server.refusals.count(err)
 	if r.reply != "" {
 		r.answer(err.Encode())
 		return

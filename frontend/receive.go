@@ -91,6 +91,9 @@ func (s *session) inform(body []byte) ([]byte, error) {
 		return nil, err
 	}
 	s.maxPayload.Store(int64(info.MaxPayload))
+	if info.ClientID != 0 {
+		s.cid.Store(info.ClientID)
+	}
 	if info.ConnectInfo {
 		s.admit.setAccount(info.Account)
 	}

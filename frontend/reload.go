@@ -1,6 +1,7 @@
 package frontend
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strings"
@@ -13,6 +14,7 @@ type settings struct {
 	tls      *clientTLS // what it says of TLS for clients, which is the front's business; nil without
 	accounts bool       // clients may be in different accounts
 	headers  bool       // messages may have headers
+	maxConns int        // client connections
 	maxSubs  int        // mailbox subscriptions of one connection; 0 = no limit
 	maxLine  int        // bytes of a protocol line
 }
@@ -85,6 +87,7 @@ func (e *embedded) configure(t Tunables) (*server.Options, *settings, error) {
 		tls:      clients,
 		accounts: len(o.Accounts) > 0 || len(o.TrustedOperators) > 0 || len(o.TrustedKeys) > 0 || o.AuthCallout != nil,
 		headers:  !o.NoHeaderSupport,
+		maxConns: cmp.Or(o.MaxConn, server.DEFAULT_MAX_CONNECTIONS),
 		maxSubs:  o.MaxSubs,
 		maxLine:  int(o.MaxControlLine),
 	}

@@ -55,7 +55,7 @@ func newSession(s *Server, up net.Conn) *session {
 		parser:   parser{maxLine: settings.maxLine},
 	}
 	session.up = &uplink{conn: up, owner: &session.owned}
-	session.box = newOutbox(nil, &session.owned)
+	session.box = newOutbox(nil, &session.owned, s.options.Instruments.Delivered)
 	session.barrier = newBarrier(s.options.BarrierTimeout,
 		func() { session.box.write(framePong) },
 		func() {

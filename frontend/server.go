@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mq9-broker/broker/actors"
+	"github.com/mq9-broker/broker/frontend/admin"
 )
 
 // Server is the front: it listens for clients and serves them. Make one with [New]. Its methods are safe for concurrent use,
@@ -22,8 +23,9 @@ type Server struct {
 	log      *slog.Logger
 	nats     *embedded
 	listener net.Listener
-	health   *health
+	admin    *admin.Server
 
+	refusals refusals
 	draining atomic.Bool // new mq9 operations are refused
 	conns    sync.WaitGroup
 	stop     context.CancelFunc // ends what waits outside a session
@@ -34,6 +36,8 @@ type Server struct {
 		closed   bool                  // no connection is taken any more
 		raw      map[net.Conn]struct{} // every client's connection
 		sessions map[*session]struct{} // those that are served
+		served   uint64                // sessions since the start
+		past     delivered             // of sessions that ended
 	}
 }
 
@@ -72,10 +76,16 @@ func (s *Server) Start() (err error) {
 		s.nats.stop()
 		return err
 	}
-	if s.health, err = startHealth(s.options.HTTP, s.ready, s.options.Snapshot, s.log); err != nil {
+	web, err := net.Listen("tcp", s.options.HTTP)
+	if err != nil {
 		s.nats.stop()
 		return fmt.Errorf("cannot listen for health checks: %w", err)
 	}
+	s.admin = admin.New(admin.Options{
+		Broker: face{s}, Store: s.options.Store, Instruments: s.options.Instruments, Level: s.options.Level,
+		Version: s.options.Version, Pprof: s.options.Pprof, Log: s.log,
+	})
+	s.admin.Start(web)
 	s.conns.Go(s.accept)
 	return nil
 }
@@ -83,8 +93,8 @@ func (s *Server) Start() (err error) {
 // Addr is where clients are served, after Start.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// HTTPAddr is where /healthz and /readyz are served, after Start.
-func (s *Server) HTTPAddr() net.Addr { return s.health.listener.Addr() }
+// HTTPAddr is where package admin answers, after Start.
+func (s *Server) HTTPAddr() net.Addr { return s.admin.Addr() }
 
 // ready says why the broker should get no traffic, or nil.
 func (s *Server) ready() error {
@@ -146,6 +156,7 @@ func (s *Server) register(session *session) bool {
 		return false
 	}
 	s.mu.sessions[session] = struct{}{}
+	s.mu.served++
 	return true
 }
 
@@ -153,6 +164,7 @@ func (s *Server) forget(session *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.mu.sessions, session)
+	s.mu.past.add(session.box.look().delivered)
 }
 
 // infoFields are the members of INFO that the front knows better than the embedded server.

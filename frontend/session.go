@@ -40,10 +40,11 @@ type session struct {
 	owned sync.WaitGroup // every goroutine of the session but its own
 
 	// shared
-	maxPayload atomic.Int64 // as the last INFO said
-	verbose    atomic.Bool  // the embedded server answers each of our frames with +OK
-	swallow    atomic.Int64 // how many +OK are answers to frames of our own
-	protocol   atomic.Int64 // of the client
+	maxPayload atomic.Int64  // as the last INFO said
+	verbose    atomic.Bool   // the embedded server answers each of our frames with +OK
+	swallow    atomic.Int64  // how many +OK are answers to frames of our own
+	protocol   atomic.Int64  // of the client
+	cid        atomic.Uint64 // the embedded server's number for the connection
 
 	// owned by the reader
 	parser   parser
@@ -213,7 +214,7 @@ func (s *session) ready() (bool, error) {
 func (s *session) open(account string) error {
 	if account == "" || s.connects > 1 {
 		var err error
-		if account, err = s.server.nats.account(s.clientID()); err != nil {
+		if account, err = s.server.nats.account(s.cid.Load()); err != nil {
 			return errHangUp // it is gone already
 		}
 	}
@@ -228,15 +229,6 @@ func (s *session) open(account string) error {
 	}
 	s.account, s.served = account, s.connects
 	return nil
-}
-
-// clientID is the embedded server's number for the connection.
-func (s *session) clientID() uint64 {
-	info, err := parseInfo(s.admit.lastInfo())
-	if err != nil {
-		return 0
-	}
-	return info.ClientID
 }
 
 // inject sends frames of our own upstream; count is how many there are. It does not block.

@@ -37,7 +37,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.closeStrangers(sessions)
 	s.conns.Wait()
 	s.nats.stop()
-	s.health.stop(ctx)
+	s.admin.Stop(ctx)
 	return err
 }
 

@@ -1,6 +1,8 @@
 package frontend
 
 import (
+	"time"
+
 	"github.com/mq9-broker/broker/actors"
 	"github.com/mq9-broker/broker/mq9"
 )
@@ -24,7 +26,7 @@ func (s *session) subscribe(rest []byte) (taken bool, err error) {
 	}
 	most := s.parser.peekMax(rest, e.sid)
 	if refusal := s.attach(e, most, ready); refusal != nil {
-		s.box.write(refuseSub(e.subject, e.queue, refusal))
+		s.refuse(e, refusal)
 	}
 	return true, nil
 }
@@ -60,6 +62,7 @@ func (s *session) attach(e *entry, most int, ready bool) *mq9.Error {
 		style:   style{s.server.options.Delivery, s.connect.Headers && s.settings.headers},
 		verbose: s.connect.Verbose,
 		max:     most,
+		since:   time.Now().UnixNano(),
 	}
 	s.subs.add(e)
 	epoch, open := s.barrier.begin(0)
@@ -67,7 +70,7 @@ func (s *session) attach(e *entry, most int, ready bool) *mq9.Error {
 		if refusal != nil {
 			e.out.refused()
 			s.subs.remove(e)
-			s.box.write(refuseSub(e.subject, e.queue, refusal))
+			s.refuse(e, refusal)
 		} else {
 			e.out.confirm()
 		}
@@ -89,6 +92,12 @@ func (s *session) attach(e *entry, most int, ready bool) *mq9.Error {
 		s.leave(e, nil)
 	}
 	return nil
+}
+
+// refuse tells the client that it gets no subscription.
+func (s *session) refuse(e *entry, err *mq9.Error) {
+	s.server.refusals.count(err)
+	s.box.write(refuseSub(e.subject, e.queue, err))
 }
 
 // unsubscribe acts on the UNSUB that the parser has found and reports whether it was ours.

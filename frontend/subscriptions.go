@@ -17,6 +17,8 @@ type table struct {
 	entries map[string]*entry
 	literal map[string][]*entry // plain ones without queue group, by subject
 	wild    []*entry            // the same for patterns
+	boxes   int                 // mailbox subscriptions
+	watches int                 // discovery subscriptions
 }
 
 // entry is one subscription. Guarded by table.mu, except out and the names, which are immutable.
@@ -40,6 +42,7 @@ func (t *table) add(e *entry) (taken *entry) {
 		return taken
 	}
 	t.entries[e.sid] = e
+	t.countLocked(e, 1)
 	if e.out != nil || e.queue != "" {
 		return nil
 	}
@@ -63,6 +66,23 @@ func (t *table) size() int {
 	return len(t.entries)
 }
 
+// counts returns how many subscriptions there are to mailboxes, to discovery, and plain ones.
+func (t *table) counts() (boxes, watches, plain int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.boxes, t.watches, len(t.entries) - t.boxes - t.watches
+}
+
+func (t *table) countLocked(e *entry, n int) {
+	switch {
+	case e.out == nil:
+	case e.out.id == "":
+		t.watches += n
+	default:
+		t.boxes += n
+	}
+}
+
 // remove takes out an entry, if it is still the one that has its sid.
 func (t *table) remove(e *entry) {
 	t.mu.Lock()
@@ -75,6 +95,7 @@ func (t *table) removeLocked(e *entry) {
 		return
 	}
 	delete(t.entries, e.sid)
+	t.countLocked(e, -1)
 	if e.max > 0 {
 		t.limited.Add(-1)
 	}

@@ -18,6 +18,7 @@ const (
 // for a single message larger than the window, sent alone.
 type window struct {
 	inflight int
+	waiting  int                        // outlets that are parked
 	parked   [mq9.Priorities]outletList // those without room, by the priority of what they want to send
 }
 
@@ -44,6 +45,7 @@ func (w *window) reserve(out *outlet, p mq9.Priority, cost int) bool {
 	}
 	out.parked, out.priority, out.need = true, p, cost
 	w.parked[p].push(out)
+	w.waiting++
 	return false
 }
 
@@ -87,6 +89,7 @@ func (w *window) first() *outlet {
 func (w *window) unpark(out *outlet) {
 	if out.parked {
 		out.parked = false
+		w.waiting--
 		w.parked[out.priority].remove(out)
 	}
 }

@@ -36,6 +36,8 @@ type writer struct {
 	vectors net.Buffers
 
 	upstream, control, cost int // what is settled once the batch is written
+	delivered               delivered
+	owed                    int64 // since when the oldest delivery was owed, Unix nanoseconds; 0 = none in the batch
 }
 
 // vectorBytes is the length from which bytes are handed to the system where they lie instead of being copied.
@@ -62,6 +64,7 @@ func (w *writer) reset() {
 	clear(w.batch)
 	w.batch, w.size = w.batch[:0], 0
 	w.upstream, w.control, w.cost = 0, 0, 0
+	w.delivered, w.owed = delivered{}, 0
 }
 
 // take adds an item to the batch.
@@ -73,6 +76,12 @@ func (w *writer) take(it item) {
 		w.size += len(c.bytes)
 		w.upstream += c.upstream
 		w.control += c.control
+	} else if m := it.message; m != nil {
+		w.delivered[m.Priority].messages++
+		w.delivered[m.Priority].bytes += uint64(m.Size())
+		if since := max(m.At, it.out.since); w.owed == 0 || since < w.owed {
+			w.owed = since
+		}
 	}
 }
 

@@ -90,6 +90,7 @@ type Batch struct {
 	Bytes   int           // their size
 	Queued  int           // how many had gathered behind it when it was done
 	Took    time.Duration // writing and syncing
+	Waited  time.Duration // from the acceptance of its oldest message, by the wall clock, to its end; 0 = it has no message
 	Err     error         // why it was not written, or nil
 }
 

@@ -14,11 +14,14 @@ import (
 func (s *Store) writeBatch(batch []request) {
 	s.batch.Clear()
 	s.turns = s.turns[:0]
-	sync, bytes := s.opts.Sync == SyncAlways, 0
+	sync, bytes, oldest := s.opts.Sync == SyncAlways, 0, int64(0)
 	for i := range batch {
 		r := &batch[i]
 		if _, ok := r.change.(reserve); ok {
 			sync = true
+		}
+		if c, ok := r.change.(mq9.AppendMessage); ok && c.Message != nil && (oldest == 0 || c.Message.At < oldest) {
+			oldest = c.Message.At
 		}
 		bytes += weight(r.change)
 		r.err = s.stage(r.change)
@@ -36,9 +39,11 @@ func (s *Store) writeBatch(batch []request) {
 		s.dig()
 	}
 	if s.opts.Observe != nil {
-		s.opts.Observe(Batch{
-			Changes: len(batch), Bytes: bytes, Queued: s.committer.queued(), Took: time.Since(start), Err: err,
-		})
+		b := Batch{Changes: len(batch), Bytes: bytes, Queued: s.committer.queued(), Took: time.Since(start), Err: err}
+		if oldest > 0 {
+			b.Waited = max(1, time.Duration(time.Now().UnixNano()-oldest))
+		}
+		s.opts.Observe(b)
 	}
 }
 

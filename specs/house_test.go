@@ -89,6 +89,14 @@ var _ = Describe("The house", func() {
 		})
 	})
 
+	It("lets frontend/admin know nothing of the front that it shows", func() {
+		eachGoFile(func(path string, src []byte) {
+			if strings.HasPrefix(path, "frontend/admin/") {
+				Expect(imports(path, src)).NotTo(ContainElement(Or(Equal(module+"/frontend"), ContainSubstring("nats-server"))), path)
+			}
+		})
+	})
+
 	It("keeps RocksDB in persistence, and nats-server out of everything below the front", func() {
 		eachGoFile(func(path string, src []byte) {
 			top, _, _ := strings.Cut(path, "/")

@@ -19,6 +19,7 @@ import (
 	"github.com/mq9-broker/broker/actors"
 	"github.com/mq9-broker/broker/cmd/mq9/config"
 	"github.com/mq9-broker/broker/frontend"
+	"github.com/mq9-broker/broker/frontend/admin"
 	"github.com/mq9-broker/broker/persistence"
 )
 
@@ -115,6 +116,7 @@ type broker struct {
 
 // start opens the store, starts the actors and then the front. After an error nothing is left running.
 func start(c *config.Loaded, log *slog.Logger, level *slog.LevelVar) (*broker, error) {
+	instruments := admin.NewInstruments()
 	store, err := persistence.Open(c.DataDir, persistence.Options{
 		Sync:            c.Sync,
 		SyncInterval:    c.SyncInterval,
@@ -124,6 +126,7 @@ func start(c *config.Loaded, log *slog.Logger, level *slog.LevelVar) (*broker, e
 		MaxBatchBytes:   int(c.MaxBatchBytes),
 		Salvage:         c.Salvage,
 		Logger:          log,
+		Observe:         observer(instruments),
 	})
 	if err != nil {
 		return nil, err
@@ -144,8 +147,13 @@ func start(c *config.Loaded, log *slog.Logger, level *slog.LevelVar) (*broker, e
 		Delivery:       c.Delivery,
 		BarrierTimeout: c.BarrierTimeout,
 		Log:            log,
-		Snapshot:       store.Checkpoint,
 		Tunables:       tunables(&c.Config),
+
+		Store:       shownStore{store, c.Sync},
+		Instruments: instruments,
+		Level:       level,
+		Version:     version,
+		Pprof:       c.Pprof,
 	}, mailboxes)
 	if err := front.Start(); err != nil {
 		mailboxes.Stop()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mq9-broker/broker/cmd/mq9/config"
 	"github.com/mq9-broker/broker/frontend"
+	"github.com/mq9-broker/broker/frontend/admin"
 )
 
 // snapshotWait bounds a snapshot: links are made and what is in memory is written out, tens of megabytes.
@@ -60,11 +61,11 @@ func oneDirectory(cmd *cobra.Command, args []string) error {
 
 // askSnapshot sends the admin request.
 func askSnapshot(ctx context.Context, address, dir string) (err error) {
-	body, err := json.Marshal(frontend.SnapshotRequest{Dir: dir})
+	body, err := json.Marshal(admin.Snapshot{Dir: dir})
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+frontend.SnapshotPath, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+admin.SnapshotPath, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

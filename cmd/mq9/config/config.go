@@ -13,6 +13,7 @@ type Config struct {
 	// where it listens
 	Listen     string
 	HTTP       string
+	Pprof      bool
 	NATSConfig string // empty = none
 
 	// what it stores

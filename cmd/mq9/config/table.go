@@ -26,8 +26,13 @@ var table = []Key{
 	},
 	{
 		Group: groupListen, Name: "http", Default: frontend.DefaultHTTP, Unit: "host:port",
-		Effect: "address for /healthz, /readyz and the administration",
+		Effect: "address for /healthz, /readyz, /metrics and the administration",
 		set:    into(address, func(c *Config) *string { return &c.HTTP }),
+	},
+	{
+		Group: groupListen, Name: "pprof", Default: "false", Unit: "true|false",
+		Effect: "serve Go profiles under /debug/pprof/ at http, to this machine only",
+		set:    into(truth, func(c *Config) *bool { return &c.Pprof }),
 	},
 	{
 		Group: groupListen, Name: "nats_config", Default: "", Unit: "file",

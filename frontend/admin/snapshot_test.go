@@ -1,4 +1,4 @@
-package frontend
+package admin
 
 import (
 	"errors"
@@ -31,17 +31,20 @@ func TestSnapshotRequest(t *testing.T) {
 		"no body":               {take: accept, status: 400, says: "JSON"},
 		"no JSON":               {take: accept, body: "dir=/x", status: 400, says: "JSON"},
 		"an unknown key":        {take: accept, body: `{"path":"/x"}`, status: 400, says: "path"},
-		"a body without end":    {take: accept, body: `{"dir":"` + strings.Repeat("x", maxAdminBody) + `"}`, status: 400, says: "too large"},
-		"another method":        {take: accept, method: http.MethodGet, status: http.StatusMethodNotAllowed, says: "Method Not Allowed"},
+		"a body without end":    {take: accept, body: `{"dir":"` + strings.Repeat("x", maxBody) + `"}`, status: 400, says: "too large"},
+		"another method":        {take: accept, method: http.MethodGet, status: http.StatusMethodNotAllowed, says: "takes POST"},
 		"from another machine":  {take: accept, body: good, change: func(r *http.Request) { r.RemoteAddr = "192.0.2.7:1234" }, status: 403, says: "own machine"},
 		"from the same machine": {take: accept, body: good, change: func(r *http.Request) { r.RemoteAddr = "[::1]:1234" }, status: http.StatusCreated, says: good},
 		"from a form":           {take: accept, body: good, change: func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, status: 403, says: "web pages"},
 		"from a web page":       {take: accept, body: good, change: func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:8222") }, status: 403, says: "web pages"},
-		"without a store":       {body: good, status: http.StatusNotFound, says: "not found"},
+		"without a store":       {body: good, status: http.StatusNotFound, says: "no such request"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mux := http.NewServeMux()
-			mountAdmin(mux, c.take, slog.New(slog.NewTextHandler(t.Output(), nil)))
+			o := Options{Broker: quiet{}, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+			if c.take != nil {
+				o.Store = &shelf{take: c.take}
+			}
+			s := New(o)
 			method := http.MethodPost
 			if c.method != "" {
 				method = c.method
@@ -54,7 +57,7 @@ func TestSnapshotRequest(t *testing.T) {
 			}
 			asked = ""
 			w := httptest.NewRecorder()
-			mux.ServeHTTP(w, r)
+			s.ServeHTTP(w, r)
 			if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
