@@ -12,7 +12,7 @@ import (
 // TestIdleConnectionIsSmall holds many idle connections and compares what each costs with a bound: the front's own part is about
 // what nats-server takes without it. The clients' ends, which live in this process too, are counted as well.
 func TestIdleConnectionIsSmall(t *testing.T) {
-	const n, bound = 1000, 48 << 10
+	const n, bound = 1000, 56 << 10
 	f := startFront(t, Options{}, "")
 	connect(t, f.Addr()).create("tour")
 	memory := func() uint64 {

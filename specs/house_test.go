@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"persistence": {"mq9"},
 	"actors":      {"mq9"},
 	"frontend":    {"actors", "mq9"},
-	"cmd":         {"frontend", "actors", "persistence", "mq9"},
+	"cmd":         {"frontend", "actors", "persistence", "mq9", "benchmarks"}, // the load generator of mq9 bench
 }
 
 // The rules that keep the code base a pleasure to read.
