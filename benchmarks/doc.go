@@ -1,3 +1,3 @@
-// Package benchmarks will hold the load generator and the side-by-side runs against other brokers. Its harness comes with the
-// performance work; until then this page is all there is.
+// Package benchmarks holds what measures: the load generator (load), the store by itself (persistence), and what numbers of
+// mailboxes, subscriptions and connections cost (scale). The side-by-side runs against other brokers come with the performance work.
 package benchmarks

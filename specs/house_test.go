@@ -28,6 +28,12 @@ var mayImport = map[string][]string{
 	"cmd":         {"frontend", "actors", "persistence", "mq9", "benchmarks"}, // the load generator of mq9 bench
 }
 
+// clients are packages that use a broker from outside, and of this house its vocabulary alone.
+var clients = map[string][]string{
+	"cmd/mq9/client":  {"mq9", "benchmarks/load"},
+	"benchmarks/load": {"mq9"},
+}
+
 // The rules that keep the code base a pleasure to read.
 var _ = Describe("The house", func() {
 	// eachGoFile calls visit for every Go file, with its path from the root.
@@ -75,6 +81,9 @@ var _ = Describe("The house", func() {
 				inner, ours := strings.CutPrefix(name, module+"/")
 				if !ours {
 					continue
+				}
+				if known, outside := clients[filepath.ToSlash(filepath.Dir(path))]; outside && inner != filepath.ToSlash(filepath.Dir(path)) {
+					Expect(known).To(ContainElement(inner), "%s imports %s", path, inner)
 				}
 				target, _, _ := strings.Cut(inner, "/")
 				Expect(target).NotTo(And(Equal("cmd"), Not(Equal(top))), "%s imports cmd, which nothing may", path)
