@@ -23,7 +23,7 @@ SUDO        := $(if $(filter 0,$(shell id -u)),,sudo)
 DEBIAN      := librocksdb-dev liblz4-dev libsnappy-dev libzstd-dev libbz2-dev zlib1g-dev libgflags-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install test test-crash test-long lint vet unit race specs stress clients fuzz fmt tools rocksdb strace clean
+.PHONY: help run build install test test-crash test-long lint vet unit race specs stress clients fuzz fmt tools rocksdb strace chromium clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,7 +73,7 @@ test-long: $(BIN)/mq9-race test-crash ## also 10,000 random plans, and pressure 
 	MQ9_BIN=$(BIN)/mq9-race $(STRESS) ./specs/model -seeds 10000
 	MQ9_BIN=$(BIN)/mq9-race $(STRESS) ./specs/pressure -full
 
-clients: $(BIN)/mq9-race $(TOOLS)/nats specs/clients/node_modules ## the same flows through the nats command and nats.js
+clients: $(BIN)/mq9-race $(TOOLS)/nats specs/clients/node_modules chromium ## the same flows through the nats command, nats.js, and nats.js in Chromium
 	@mkdir -p $(REPORTS)
 	MQ9_BIN=$(BIN)/mq9-race NATS_CLI=$(TOOLS)/nats go tool ginkgo run --no-color --race --timeout 10m ./specs/clients 2>&1 | tee $(REPORTS)/clients.log
 
@@ -96,6 +96,10 @@ rocksdb:
 # For the specs that look at what the broker asks of the system.
 strace:
 	@command -v strace >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends strace; }
+
+# For the specs of what runs in a browser.
+chromium:
+	@command -v chromium >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends chromium; }
 
 $(BIN)/mq9-race: rocksdb FORCE
 	go build -race $(GOFLAGS_VER) -o $@ ./cmd/mq9

@@ -9,7 +9,6 @@ type admission struct {
 
 	mu       sync.Mutex
 	admitted int    // CONNECTs that were accepted
-	account  string // as an INFO said after the first; empty while unknown
 	info     []byte // the JSON of the last INFO, as the client got it
 }
 
@@ -29,18 +28,11 @@ func (a *admission) accept(connects int) {
 	}
 }
 
-// state returns how many CONNECTs were accepted, and the account if it is known.
-func (a *admission) state() (admitted int, account string) {
+// state returns how many CONNECTs were accepted.
+func (a *admission) state() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.admitted, a.account
-}
-
-// setAccount notes what an INFO said.
-func (a *admission) setAccount(account string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.account = account
+	return a.admitted
 }
 
 // keepInfo remembers an INFO that goes to the client.

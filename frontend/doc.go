@@ -17,6 +17,22 @@
 // Goroutines of a connection: the reader (which is the session), the upstream reader, and a writer that lives only
 // while there is something to write. Callbacks of the broker run on its goroutines; they never block here.
 //
+// # Users
+//
+// The embedded server alone says who a client is: no mq9 frame acts before it has accepted the CONNECT. Which account the client is in,
+// and what its user may publish and subscribe to, the front then looks up in-process: the embedded server's list of connections names
+// the user, the configuration or the user's JWT his permissions. (Asking `$SYS.REQ.USER.INFO` instead needs the very permissions that a
+// bounded user lacks.) A user of whom they are not known is refused everything in mq9. They are looked up again
+// after a reload, and every few seconds where JWTs may be replaced.
+//
+// The way to the embedded server is in-process, except with a cluster, an operator's JWTs or verify_and_map: nats-server wants a listener
+// then, and gets one that opens to this front alone.
+//
+// # Ways in
+//
+// Besides the ordinary listener there may be one for WebSockets and a Unix socket. All feed the same session: a WebSocket is
+// a stream of bytes, with its TLS outside; a Unix socket has none.
+//
 // # Locks
 //
 // Taken in this order, never the other way round; nothing blocks while one of them is held:

@@ -28,9 +28,11 @@ type embedded struct {
 	addr    *net.TCPAddr // where the front listens
 	server  *server.Server
 	log     *natsLog
-	maxSubs int // of one connection, for plain subjects; a reload cannot change it
+	maxSubs int   // of one connection, for plain subjects; a reload cannot change it
+	door    *door // the way in; nil = in-process
 
-	settings atomic.Pointer[settings] // replaced by reload
+	settings   atomic.Pointer[settings] // replaced by reload
+	generation atomic.Int64             // of settings; grows when the embedded server goes by the new ones
 }
 
 // newEmbedded makes the embedded server for a front that listens on addr.
@@ -137,27 +139,34 @@ func (e *embedded) stop() {
 	e.server.WaitForShutdown()
 }
 
-// account finds which account a connection is in.
-func (e *embedded) account(clientID uint64) (string, error) {
-	if !e.settings.Load().accounts {
-		return globalAccount, nil
+// listen says how the front gets to the embedded server: through a door, or in-process. patience is how long a client's own
+// TLS may take, which comes first.
+func (e *embedded) listen(o *server.Options, through bool, patience time.Duration) (err error) {
+	if !through {
+		o.DontListen = true
+		admitInProcess(o)
+		return nil
 	}
-	z, err := e.server.Connz(&server.ConnzOptions{CID: clientID, Username: true})
-	if err != nil {
-		return "", fmt.Errorf("embedded nats-server: %w", err)
+	if e.door == nil {
+		if e.door, err = newDoor(o.TLSMap); err != nil {
+			return err
+		}
 	}
-	if len(z.Conns) != 1 {
-		return "", errors.New("embedded nats-server: the connection is gone")
+	if o.ClientAdvertise == "" {
+		o.ClientAdvertise = e.addr.String() // nobody is told of the door
 	}
-	if z.Conns[0].Account == "" { // Connz leaves the global one out
-		return globalAccount, nil
-	}
-	return z.Conns[0].Account, nil
+	o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT
+	o.TLSConfig, o.TLSTimeout = e.door.inside, (helloWait + patience).Seconds()
+	return nil
 }
 
 // dial opens a connection to the embedded server. It must be introduced next.
-func (e *embedded) dial() (net.Conn, error) {
-	conn, err := e.server.InProcessConn()
+func (e *embedded) dial() (conn net.Conn, err error) {
+	if e.door == nil {
+		conn, err = e.server.InProcessConn()
+	} else {
+		conn, err = net.DialTimeout("tcp", e.server.Addr().String(), helloWait)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("embedded nats-server: %w", err)
 	}

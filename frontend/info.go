@@ -7,11 +7,9 @@ import (
 
 // serverInfo is what the front needs to know of the embedded server's INFO.
 type serverInfo struct {
-	ClientID    uint64 `json:"client_id"`
-	MaxPayload  int    `json:"max_payload"`
-	Headers     bool   `json:"headers"`
-	ConnectInfo bool   `json:"connect_info"`   // this INFO answers a CONNECT
-	Account     string `json:"remote_account"` // with ConnectInfo: the account the connection is in
+	ClientID   uint64 `json:"client_id"`
+	MaxPayload int    `json:"max_payload"`
+	Headers    bool   `json:"headers"`
 }
 
 // infoFields are members that the front puts into an INFO, in place of the embedded server's.
@@ -53,9 +51,10 @@ func rewriteInfo(body []byte, fields infoFields) ([]byte, error) {
 // connectOptions is what the front needs to know of a client's CONNECT. As in nats-server, what
 // a CONNECT leaves out keeps its value, and before the first one the defaults hold.
 type connectOptions struct {
-	Verbose  bool `json:"verbose"`
-	Headers  bool `json:"headers"`
-	Protocol int  `json:"protocol"`
+	Verbose  bool   `json:"verbose"`
+	Headers  bool   `json:"headers"`
+	Protocol int    `json:"protocol"`
+	JWT      string `json:"jwt"` // says who the client is
 }
 
 var defaultConnect = connectOptions{Verbose: true}

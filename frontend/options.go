@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/mq9-broker/broker/frontend/admin"
@@ -52,6 +54,10 @@ type Options struct {
 	Listen         string        // client address, host:port; port 0 = one of the system's choice. Empty = DefaultListen
 	HTTP           string        // address of package admin, host:port, as Listen. Empty = DefaultHTTP
 	NATSConfig     string        // nats-server configuration file for the embedded server; empty = none
+	HTTPTokenFile  string        // file with the bearer token of the HTTP endpoints; empty = none, which HTTP must be a loopback address for
+	WebSocket      string        // address for WebSocket clients, host:port, as Listen; without a host it is the loopback. Empty = what a websocket block in NATSConfig says, else none
+	Origins        []string      // web origins (scheme://host[:port], * stands for any part) whose pages may connect to WebSocket, besides its own
+	Unix           string        // path of a Unix socket for clients; empty = none
 	Delivery       Delivery      // zero = DeliverHeaders
 	BarrierTimeout time.Duration // how long a PONG is withheld for operations that are not stored (protocol section 5) before the connection is closed; 0 = DefaultBarrierTimeout
 	Log            *slog.Logger  // nil = slog.Default()
@@ -81,6 +87,9 @@ func (o *Options) EnsureDefaults() {
 	if o.HTTP == "" {
 		o.HTTP = DefaultHTTP
 	}
+	if host, port, err := net.SplitHostPort(o.WebSocket); err == nil && host == "" {
+		o.WebSocket = net.JoinHostPort("127.0.0.1", port)
+	}
 	if o.BarrierTimeout == 0 {
 		o.BarrierTimeout = DefaultBarrierTimeout
 	}
@@ -98,6 +107,14 @@ func (o *Options) Validate() error {
 	for _, a := range []struct{ name, address string }{{"listen", o.Listen}, {"http", o.HTTP}} {
 		if _, err := net.ResolveTCPAddr("tcp", a.address); err != nil {
 			problems = append(problems, fmt.Errorf("%s address %q: give host:port", a.name, a.address))
+		}
+	}
+	if _, err := net.ResolveTCPAddr("tcp", o.WebSocket); o.WebSocket != "" && err != nil {
+		problems = append(problems, fmt.Errorf("websocket address %q: give host:port", o.WebSocket))
+	}
+	for _, origin := range o.Origins {
+		if _, err := path.Match(origin, ""); err != nil || !strings.Contains(origin, "://") {
+			problems = append(problems, fmt.Errorf("websocket origin %q: give scheme://host[:port], such as https://example.org", origin))
 		}
 	}
 	if int(o.Delivery) >= len(deliveryNames) {

@@ -91,6 +91,9 @@ func (out *outlet) Idle() {
 
 // Deliver implements actors.Outlet.
 func (out *outlet) Deliver(_ mq9.MailID, m *mq9.Message) {
+	if a := out.session.answers.Load(); a != nil {
+		a.deliver(out.id, m.ID)
+	}
 	out.send(item{out: out, message: m, cost: out.cost(m.Size())})
 }
 

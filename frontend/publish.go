@@ -40,18 +40,40 @@ func (s *session) publish(tooLarge bool) error {
 	case !ready:
 		r.reply = "" // nothing is known of the client, not even that it may hold the inbox
 		r.refuse(errConnect)
-	case tooLarge:
-		r.refuse(errTooLarge)
 	default:
 		s.calls.Lock()
-		r.dispatch(p.header, p.body)
+		if tooLarge {
+			r.tooLarge()
+		} else {
+			r.dispatch(p.header, p.body)
+		}
 		s.calls.Unlock()
 	}
 	return nil
 }
 
+// permitted asks the user's permissions, and refuses if they say no. REQUIRES: session.calls.
+func (r *request) permitted() bool {
+	if r.session.permissions.mayPublish(r.subject) {
+		return true
+	}
+	r.reply = "" // as from nats-server, a request that is not permitted gets no reply
+	r.refuse(r.session.permissions.refusal)
+	return false
+}
+
+// tooLarge refuses what is over max_payload. REQUIRES: session.calls.
+func (r *request) tooLarge() {
+	if r.permitted() {
+		r.refuse(errTooLarge)
+	}
+}
+
 // dispatch hands the request to the broker, or refuses it. REQUIRES: session.calls.
 func (r *request) dispatch(header int, body []byte) {
+	if !r.permitted() {
+		return
+	}
 	if r.session.server.draining.Load() {
 		r.refuse(mq9.ErrShuttingDown)
 		return

@@ -94,9 +94,6 @@ func (s *session) inform(body []byte) ([]byte, error) {
 	if info.ClientID != 0 {
 		s.cid.Store(info.ClientID)
 	}
-	if info.ConnectInfo {
-		s.admit.setAccount(info.Account)
-	}
 	frame, err := rewriteInfo(body, s.infoFields())
 	if err != nil {
 		return nil, err
@@ -107,7 +104,7 @@ func (s *session) inform(body []byte) ([]byte, error) {
 
 // lameDuck tells a client that understands it that the broker is about to go.
 func (s *session) lameDuck() {
-	if admitted, _ := s.admit.state(); admitted == 0 || s.protocol.Load() < 1 {
+	if s.admit.state() == 0 || s.protocol.Load() < 1 {
 		return
 	}
 	frame, err := rewriteInfo(s.admit.lastInfo(), infoFields{"ldm": true})

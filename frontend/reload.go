@@ -11,24 +11,46 @@ import (
 
 // settings is what the front goes by of the embedded server's configuration. A connection takes what holds when it is made. It is immutable.
 type settings struct {
-	tls      *clientTLS // what it says of TLS for clients, which is the front's business; nil without
-	accounts bool       // clients may be in different accounts
-	headers  bool       // messages may have headers
-	maxConns int        // client connections
-	maxSubs  int        // mailbox subscriptions of one connection; 0 = no limit
-	maxLine  int        // bytes of a protocol line
+	tls        *clientTLS   // what it says of TLS for clients, which is the front's business; nil without
+	mapped     bool         // certificates say who clients are
+	web        *webSettings // what it says of WebSocket clients, which is the front's business too; nil without
+	directory  *directory
+	clustered  bool // there are other servers that clients may go to
+	headers    bool // messages may have headers
+	maxConns   int  // client connections
+	maxSubs    int  // mailbox subscriptions of one connection; 0 = no limit
+	maxLine    int  // bytes of a protocol line
+	maxPayload int  // bytes of a message
 }
 
 // Reload reads the embedded server's configuration file again, certificates included, and applies it with the tunables given. New connections go
 // by it; nats-server closes those that it does not permit any more: of users who are gone, and beyond a lowered limit of connections.
+// Permissions change for all: what a user may no longer subscribe to ends.
 // An error says what is wrong with the file, or what cannot be changed while the server runs; then nothing has changed.
 // It may be called between Start and Shutdown, by one goroutine at a time.
-func (s *Server) Reload(t Tunables) error { return s.nats.reload(t) }
+func (s *Server) Reload(t Tunables) error {
+	if err := s.nats.reload(t); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	sessions := make([]*session, 0, len(s.mu.sessions))
+	for session := range s.mu.sessions {
+		sessions = append(sessions, session)
+	}
+	s.mu.Unlock()
+	for _, session := range sessions {
+		session.revoke()
+	}
+	return nil
+}
 
 // reload implements Reload.
 func (e *embedded) reload(t Tunables) error {
 	o, settings, err := e.configure(t)
 	if err != nil {
+		return err
+	}
+	if err := settings.follows(e.settings.Load()); err != nil {
 		return err
 	}
 	if o.MaxSubs != e.maxSubs {
@@ -41,6 +63,24 @@ func (e *embedded) reload(t Tunables) error {
 	}
 	e.server.SetLoggerV2(e.log, o.Debug, o.Trace, false) // it may have made one of its own
 	e.settings.Store(settings)
+	e.generation.Add(1)
+	return nil
+}
+
+// follows says what would have to be switched on or off that cannot be while the broker runs.
+func (s *settings) follows(old *settings) error {
+	for _, fixed := range []struct {
+		name    string
+		changed bool
+	}{
+		{"tls", (s.tls == nil) != (old.tls == nil)},
+		{"tls verify_and_map", s.mapped != old.mapped},
+		{"websocket", (s.web == nil) != (old.web == nil) || s.web != nil && (s.web.address != old.web.address || (s.web.tls == nil) != (old.web.tls == nil))},
+	} {
+		if fixed.changed {
+			return fmt.Errorf("nats configuration: %s cannot be switched while the broker runs: restart it", fixed.name)
+		}
+	}
 	return nil
 }
 
@@ -73,23 +113,21 @@ func (e *embedded) configure(t Tunables) (*server.Options, *settings, error) {
 	o.NoSigs, o.NoLog = true, false
 	o.Host, o.Port = e.addr.IP.String(), e.addr.Port
 	o.ProxyProtocol = true // the front tells it each client's address that way
-	if o.Cluster.Port == 0 {
-		o.DontListen = true
-	} else {
-		// nats-server starts its routes only after a client listener of its own. It gets one that nobody is told of.
-		if o.ClientAdvertise == "" {
-			o.ClientAdvertise = e.addr.String()
-		}
-		o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT
-	}
-	admitInProcess(o)
 	s := &settings{
-		tls:      clients,
-		accounts: len(o.Accounts) > 0 || len(o.TrustedOperators) > 0 || len(o.TrustedKeys) > 0 || o.AuthCallout != nil,
-		headers:  !o.NoHeaderSupport,
-		maxConns: cmp.Or(o.MaxConn, server.DEFAULT_MAX_CONNECTIONS),
-		maxSubs:  o.MaxSubs,
-		maxLine:  int(o.MaxControlLine),
+		tls:        clients,
+		mapped:     o.TLSMap,
+		web:        takeWebSocket(o),
+		directory:  newDirectory(o),
+		clustered:  o.Cluster.Port != 0,
+		headers:    !o.NoHeaderSupport,
+		maxConns:   cmp.Or(o.MaxConn, server.DEFAULT_MAX_CONNECTIONS),
+		maxSubs:    o.MaxSubs,
+		maxLine:    int(o.MaxControlLine),
+		maxPayload: cmp.Or(int(o.MaxPayload), server.MAX_PAYLOAD_SIZE),
+	}
+	// nats-server starts its routes only after a client listener of its own; the other two are said at door.
+	if err := e.listen(o, s.clustered || s.directory.jwts || s.mapped, clients.patience()); err != nil {
+		return nil, nil, err
 	}
 	if s.maxLine == 0 {
 		s.maxLine = server.MAX_CONTROL_LINE_SIZE

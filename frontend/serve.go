@@ -12,23 +12,33 @@ import (
 // helloWait bounds how long the embedded server may take to say INFO to a new connection.
 const helloWait = 10 * time.Second
 
-// serve runs one client's connection, on its own goroutine, until it ends.
-func (s *Server) serve(ctx context.Context, conn net.Conn) error {
+// serve runs one client's connection, on its own goroutine, until it ends. bare says that no TLS is spoken inside it.
+func (s *Server) serve(ctx context.Context, conn net.Conn, bare bool) error {
 	up, err := s.nats.dial()
 	if err != nil {
 		return err
 	}
 	session := newSession(s, up)
+	if !bare {
+		session.tls = session.settings.tls
+	}
 	defer session.up.close()
 	var hello readBuffer
 	info, err := session.hello(&hello, conn)
 	if err != nil {
 		return err
 	}
-	if session.conn, err = session.settings.tls.greet(ctx, conn, info); err != nil {
+	if session.conn, err = session.tls.greet(ctx, conn, info); err != nil {
 		return err
 	}
 	session.box.conn = session.conn
+	if door := s.nats.door; door != nil && hello.end == 0 {
+		through, err := door.pass(ctx, up, session.conn)
+		if err != nil {
+			return err
+		}
+		session.up.conn = through
+	}
 	session.owned.Go(func() { session.receive(&hello) })
 	if !s.register(session) {
 		session.end(net.ErrClosed) // it came too late
@@ -91,6 +101,10 @@ func (s *session) hello(in *readBuffer, client net.Conn) ([]byte, error) {
 		return nil, err
 	}
 	in.use(frame.size)
+	if s.server.nats.door != nil {
+		_, err := s.up.conn.Write(introduction(client.RemoteAddr(), client.LocalAddr()))
+		return info, errors.Join(err, s.up.conn.SetDeadline(time.Time{}))
+	}
 	// Both may fail because it refuses the connection: it says why and reads no more. The client is to see that.
 	s.up.inject(introduction(client.RemoteAddr(), client.LocalAddr()))
 	_ = s.up.conn.SetDeadline(time.Time{})

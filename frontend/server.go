@@ -23,6 +23,8 @@ type Server struct {
 	log      *slog.Logger
 	nats     *embedded
 	listener net.Listener
+	unix     net.Listener // nil without
+	web      *web         // nil without
 	admin    *admin.Server
 
 	refusals refusals
@@ -76,22 +78,84 @@ func (s *Server) Start() (err error) {
 		s.nats.stop()
 		return err
 	}
-	web, err := net.Listen("tcp", s.options.HTTP)
-	if err != nil {
+	if err := s.startOthers(); err != nil {
 		s.nats.stop()
+		return errors.Join(err, s.stopOthers())
+	}
+	s.conns.Go(func() { s.accept(s.listener, false) })
+	if s.unix != nil {
+		s.conns.Go(func() { s.accept(s.unix, true) }) // what is on this machine needs no TLS
+	}
+	return nil
+}
+
+// startOthers opens the listeners beside the clients' own. After an error the caller stops those that are open.
+func (s *Server) startOthers() (err error) {
+	gate, err := admin.NewGate(s.options.HTTP, s.options.HTTPTokenFile)
+	if err != nil {
+		return fmt.Errorf("http: %w", err)
+	}
+	if s.options.Unix != "" {
+		if s.unix, err = listenUnix(s.options.Unix); err != nil {
+			return err
+		}
+	}
+	if settings := s.webSettings(); settings != nil {
+		s.web, err = startWeb(&web{settings: *settings, log: s.log, take: func(c net.Conn) { s.take(c, true) }, limit: s.webLimit, secure: s.webClients})
+		if err != nil {
+			return err
+		}
+	}
+	listener, err := net.Listen("tcp", s.options.HTTP)
+	if err != nil {
 		return fmt.Errorf("cannot listen for health checks: %w", err)
 	}
 	s.admin = admin.New(admin.Options{
 		Broker: face{s}, Store: s.options.Store, Instruments: s.options.Instruments, Level: s.options.Level,
-		Version: s.options.Version, Pprof: s.options.Pprof, Log: s.log,
+		Version: s.options.Version, Pprof: s.options.Pprof, Log: s.log, Gate: gate,
 	})
-	s.admin.Start(web)
-	s.conns.Go(s.accept)
+	s.admin.Start(listener)
 	return nil
+}
+
+// stopOthers closes the listeners for clients that startOthers opened.
+func (s *Server) stopOthers() error {
+	s.web.stop()
+	if s.unix == nil {
+		return nil
+	}
+	return s.unix.Close()
+}
+
+// webSettings say how WebSocket clients are served, or nil.
+func (s *Server) webSettings() *webSettings {
+	if s.options.WebSocket == "" {
+		return s.nats.settings.Load().web
+	}
+	return &webSettings{address: s.options.WebSocket, origins: s.options.Origins}
+}
+
+// webLimit bounds one WebSocket message, bytes.
+func (s *Server) webLimit() int64 { return webBatch + int64(s.nats.settings.Load().maxPayload) }
+
+// webClients is the TLS of WebSocket clients, or nil.
+func (s *Server) webClients() *clientTLS {
+	if w := s.webSettings(); w.tls != nil || w.plain {
+		return w.tls
+	}
+	return s.nats.settings.Load().tls
 }
 
 // Addr is where clients are served, after Start.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// WebSocketAddr is where WebSocket clients are served, after Start; nil if they are not.
+func (s *Server) WebSocketAddr() net.Addr {
+	if s.web == nil {
+		return nil
+	}
+	return s.web.listener.Addr()
+}
 
 // HTTPAddr is where package admin answers, after Start.
 func (s *Server) HTTPAddr() net.Addr { return s.admin.Addr() }
@@ -104,15 +168,15 @@ func (s *Server) ready() error {
 	return errors.Join(s.nats.err(), s.broker.Err())
 }
 
-// accept takes connections until the listener is closed.
-func (s *Server) accept() {
+// accept takes connections until the listener is closed. bare says that no TLS is spoken inside them.
+func (s *Server) accept(listener net.Listener, bare bool) {
 	const longest = time.Second
 	pause := 5 * time.Millisecond
 	for {
-		conn, err := s.listener.Accept()
+		conn, err := listener.Accept()
 		if err == nil {
 			pause = 5 * time.Millisecond
-			s.take(conn)
+			s.take(conn, bare)
 			continue
 		}
 		if errors.Is(err, net.ErrClosed) {
@@ -129,7 +193,7 @@ func (s *Server) accept() {
 }
 
 // take serves a connection on a goroutine of its own.
-func (s *Server) take(conn net.Conn) {
+func (s *Server) take(conn net.Conn, bare bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.closed {
@@ -138,7 +202,7 @@ func (s *Server) take(conn net.Conn) {
 	}
 	s.mu.raw[conn] = struct{}{}
 	s.conns.Go(func() {
-		if err := s.serve(s.stopped, conn); err != nil {
+		if err := s.serve(s.stopped, conn, bare); err != nil {
 			s.log.Debug("a connection ended", "client", conn.RemoteAddr().String(), "error", err)
 		}
 		_ = conn.Close() // most likely it is closed already
@@ -173,8 +237,14 @@ func (s *session) infoFields() infoFields {
 	if host, _, err := net.SplitHostPort(s.conn.RemoteAddr().String()); err == nil {
 		fields["client_ip"] = host
 	}
-	if s.settings.tls != nil {
-		s.settings.tls.fields(fields)
+	if s.server.nats.door != nil { // what the embedded server says of TLS is about its door
+		fields["tls_required"], fields["tls_verify"], fields["tls_available"] = nil, nil, nil
+		if !s.settings.clustered {
+			fields["connect_urls"] = nil // there is no other server to go to
+		}
+	}
+	if s.tls != nil {
+		s.tls.fields(fields)
 	}
 	return fields
 }

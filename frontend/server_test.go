@@ -86,7 +86,7 @@ func TestStartRefusals(t *testing.T) {
 		return file
 	}
 	cert, key := certificate(t)
-	secured := fmt.Sprintf("cert_file: %q, key_file: %q, ca_file: %q", cert, key, cert)
+	limited := fmt.Sprintf("tls { cert_file: %q, key_file: %q, connection_rate_limit: 5 }", cert, key)
 	for _, c := range []struct {
 		name    string
 		options Options
@@ -98,8 +98,8 @@ func TestStartRefusals(t *testing.T) {
 		{"no file", Options{NATSConfig: "/nonexistent"}, "nats configuration"},
 		{"broken file", Options{NATSConfig: config("foo: {")}, "nats configuration"},
 		{"unknown setting", Options{NATSConfig: config("foo: 1")}, "nats configuration"},
+		{"rate of handshakes", Options{NATSConfig: config(limited)}, "connection_rate_limit is not supported"},
 		{"proxy protocol", Options{NATSConfig: config("proxy_protocol: true")}, "proxy_protocol is not supported"},
-		{"verify_and_map", Options{NATSConfig: config("tls { " + secured + ", verify_and_map: true }")}, "verify_and_map is not supported"},
 		{"another listener's port in use", Options{NATSConfig: config(fmt.Sprintf("http: %q", taken.Addr()))}, "embedded nats-server"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -27,9 +27,10 @@ var errHangUp = errors.New("the embedded server ends the connection")
 type session struct {
 	// immutable once serving
 	server   *Server
-	settings *settings // those of the moment when it began: a reload is for later ones
-	raw      net.Conn  // of the client, as accepted
-	conn     net.Conn  // the same, inside TLS if there is any
+	settings *settings  // those of the moment when it began: a reload is for later ones
+	raw      net.Conn   // of the client, as accepted
+	conn     net.Conn   // the same, inside TLS if there is any
+	tls      *clientTLS // what it may use inside the protocol; nil = nothing
 	up       *uplink
 	box      *outbox
 	barrier  *barrier
@@ -54,12 +55,22 @@ type session struct {
 	probed   bool   // a PING went upstream since the last CONNECT
 	served   int    // the CONNECT that client belongs to
 	account  string // of client
+	learned  struct {
+		generation int64     // of the embedded server's settings
+		at         time.Time // set where it matters
+	} // when permissions was
 	data     []byte // what is being parsed
 	from, to int    // the part of data that is plain and not passed on yet
 
 	calls sync.Mutex // held while client is called, so that one goroutine at a time does
 	// client is nil until the first mq9 frame. Guarded by calls.
 	client *actors.Client
+	// permissions are of the user that client is; nil = everything is permitted. Written by the reader with calls held: it may read
+	// them without, others with.
+	permissions *permissions
+
+	who     atomic.Pointer[credential] // of client; nil before it
+	answers atomic.Pointer[answers]    // of permissions
 
 	drain struct {
 		sync.Mutex
@@ -185,7 +196,10 @@ func (s *session) ready() (bool, error) {
 		return false, nil
 	}
 	if s.served == s.connects {
-		return true, nil
+		if s.current() {
+			return true, nil
+		}
+		return true, s.open()
 	}
 	if err := s.flush(); err != nil {
 		return false, err
@@ -198,9 +212,8 @@ func (s *session) ready() (bool, error) {
 		}
 	}
 	for {
-		admitted, account := s.admit.state()
-		if admitted == s.connects {
-			return true, s.open(account)
+		if s.admit.state() == s.connects {
+			return true, s.open()
 		}
 		select {
 		case <-s.admit.changed:
@@ -210,25 +223,65 @@ func (s *session) ready() (bool, error) {
 	}
 }
 
-// open makes the door to the broker for the account that the connection is in now.
-func (s *session) open(account string) error {
-	if account == "" || s.connects > 1 {
-		var err error
-		if account, err = s.server.nats.account(s.cid.Load()); err != nil {
-			return errHangUp // it is gone already
-		}
+// current reports whether what is known of the user still holds.
+func (s *session) current() bool {
+	nats := s.server.nats
+	return s.learned.generation == nats.generation.Load() &&
+		(s.learned.at.IsZero() || time.Since(s.learned.at) < refreshIdentity)
+}
+
+// open makes the door to the broker for the user that the connection is now.
+func (s *session) open() error {
+	nats := s.server.nats
+	s.learned.generation = nats.generation.Load()
+	if nats.settings.Load().directory.ages() {
+		s.learned.at = time.Now()
 	}
-	if s.client != nil && account != s.account {
+	who := credential{s.cid.Load(), s.connect.JWT}
+	is, err := nats.identify(who)
+	if err != nil {
+		return errHangUp // it is gone already
+	}
+	if s.client != nil && is.account != s.account {
 		s.leaveAll() // as nats-server does with the plain subscriptions
 	}
-	if s.client == nil || account != s.account {
-		s.handOver()
-		s.calls.Lock()
-		s.client = s.server.broker.NewClient(account)
-		s.calls.Unlock()
+	s.handOver()
+	s.calls.Lock()
+	if s.client == nil || is.account != s.account {
+		s.client = s.server.broker.NewClient(is.account)
 	}
-	s.account, s.served = account, s.connects
+	s.permissions = is.permissions.after(s.permissions)
+	s.calls.Unlock()
+	if s.permissions != nil {
+		s.answers.Store(s.permissions.answers)
+	} else {
+		s.answers.Store(nil)
+	}
+	s.account, s.served = is.account, s.connects
+	s.who.Store(&who)
 	return nil
+}
+
+// revoke ends the mailbox subscriptions that the user's permissions do not cover any more. It may be called from any goroutine.
+func (s *session) revoke() {
+	who := s.who.Load()
+	if who == nil {
+		return
+	}
+	is, err := s.server.nats.identify(*who)
+	if err != nil {
+		return // it is gone
+	}
+	for _, e := range s.subs.mailboxes() {
+		if is.permissions.maySubscribe(e.subject, e.queue) {
+			continue
+		}
+		s.subs.remove(e)
+		if e.out.end() {
+			e.out.subscription().Leave(true, nil)
+		}
+		s.refuse(e, is.permissions.refusal)
+	}
 }
 
 // inject sends frames of our own upstream; count is how many there are. It does not block.

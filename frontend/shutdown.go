@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -18,7 +19,7 @@ const (
 // at most, less if ctx ends earlier. After it the broker has no caller any more.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.draining.Store(true)
-	err := s.listener.Close()
+	err := errors.Join(s.listener.Close(), s.stopOthers())
 	s.mu.Lock()
 	s.mu.closed = true
 	sessions := make([]*session, 0, len(s.mu.sessions))

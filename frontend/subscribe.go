@@ -36,6 +36,9 @@ func (s *session) attach(e *entry, most int, ready bool) *mq9.Error {
 	if !ready {
 		return errConnect
 	}
+	if !s.permissions.maySubscribe(e.subject, e.queue) {
+		return s.permissions.refusal
+	}
 	s.subs.vacate(e.sid)
 	if s.subs.get([]byte(e.sid)) != nil {
 		s.confirm()
@@ -90,6 +93,9 @@ func (s *session) attach(e *entry, most int, ready bool) *mq9.Error {
 	s.calls.Unlock()
 	if e.out.attach(sub) {
 		s.leave(e, nil)
+	}
+	if !s.current() {
+		s.revoke() // a reload between the look at the permissions and now did not see it
 	}
 	return nil
 }

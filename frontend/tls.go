@@ -24,8 +24,6 @@ func takeTLS(o *server.Options) (*clientTLS, error) {
 		return nil, nil
 	}
 	switch {
-	case o.TLSMap:
-		return nil, errors.New("tls: verify_and_map is not supported: use verify, and another way to tell users apart")
 	case o.TLSRateLimit > 0:
 		return nil, errors.New("tls: connection_rate_limit is not supported: remove it")
 	case o.OCSPConfig != nil && o.OCSPConfig.Mode != server.OCSPModeNever:
@@ -46,6 +44,14 @@ func takeTLS(o *server.Options) (*clientTLS, error) {
 	o.TLS, o.TLSVerify, o.TLSConfig, o.TLSPinnedCerts = false, false, nil, nil
 	o.AllowNonTLS, o.TLSHandshakeFirst, o.TLSHandshakeFirstFallback = false, false, 0
 	return t, nil
+}
+
+// patience is how long a client's handshake may take. t may be nil.
+func (t *clientTLS) patience() time.Duration {
+	if t == nil {
+		return 0
+	}
+	return t.timeout
 }
 
 // fields are the members of INFO that tell clients about TLS.
@@ -103,17 +109,25 @@ func (t *clientTLS) handshake(ctx context.Context, conn net.Conn) (net.Conn, err
 	if err := secured.HandshakeContext(ctx); err != nil {
 		return nil, fmt.Errorf("TLS handshake: %w", err)
 	}
-	if len(t.pinned) > 0 {
-		certificates := secured.ConnectionState().PeerCertificates
-		if len(certificates) == 0 {
-			return nil, errors.New("TLS handshake: the client brought no certificate to compare with the pinned ones")
-		}
-		sum := sha256.Sum256(certificates[0].RawSubjectPublicKeyInfo)
-		if _, ok := t.pinned[hex.EncodeToString(sum[:])]; !ok {
-			return nil, errors.New("TLS handshake: the client's certificate is not pinned")
-		}
+	if err := t.checkPinned(secured.ConnectionState()); err != nil {
+		return nil, err
 	}
 	return secured, nil
+}
+
+// checkPinned compares the client's certificate with those that are pinned, if any.
+func (t *clientTLS) checkPinned(state tls.ConnectionState) error {
+	if len(t.pinned) == 0 {
+		return nil
+	}
+	if len(state.PeerCertificates) == 0 {
+		return errors.New("TLS handshake: the client brought no certificate to compare with the pinned ones")
+	}
+	sum := sha256.Sum256(state.PeerCertificates[0].RawSubjectPublicKeyInfo)
+	if _, ok := t.pinned[hex.EncodeToString(sum[:])]; !ok {
+		return errors.New("TLS handshake: the client's certificate is not pinned")
+	}
+	return nil
 }
 
 // peek waits for a client's first byte, for so long (0 = no longer than the limit), and returns it, or nothing.

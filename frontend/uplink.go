@@ -8,7 +8,7 @@ import (
 // uplink is the way to the embedded server: the client's plain bytes, and frames of our own between them. It is safe
 // for concurrent use.
 type uplink struct {
-	conn  net.Conn        // immutable; the in-process connection
+	conn  net.Conn        // immutable once the client is introduced; the connection to the embedded server
 	owner *sync.WaitGroup // immutable; counts the goroutine that writes injected frames
 
 	turn  sync.Mutex // held while writing

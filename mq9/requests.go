@@ -55,13 +55,13 @@ func ReadReply(reply []byte, out any) error {
 }
 
 // ListSubject is the subject that asks what a mailbox stores.
-func ListSubject(id MailID) string { return prefixList + string(id) }
+func ListSubject(id MailID) string { return PrefixList + string(id) }
 
 // SendSubject is the canonical subject that sends to a mailbox; see [AppendSendSubject].
 func SendSubject(id MailID, p Priority) string { return string(AppendSendSubject(nil, id, p)) }
 
 // SubscribeSubject is the pattern that subscribes to all priorities of a mailbox.
-func SubscribeSubject(id MailID) string { return prefixSend + string(id) + ".*" }
+func SubscribeSubject(id MailID) string { return PrefixSend + string(id) + ".*" }
 
 // DeleteSubject is the subject that deletes one message; see [AppendDeleteSubject].
 func DeleteSubject(id MailID, msg MsgID) string { return string(AppendDeleteSubject(nil, id, msg)) }

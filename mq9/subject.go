@@ -9,9 +9,9 @@ const Prefix = "$mq9."
 const (
 	SubjectCreate   = "$mq9.AI.MAILBOX.CREATE"
 	SubjectDiscover = "$mq9.AI.PUBLIC.LIST"
-	prefixSend      = "$mq9.AI.MAILBOX.MSG."
-	prefixList      = "$mq9.AI.MAILBOX.LIST."
-	prefixDelete    = "$mq9.AI.MAILBOX.DELETE."
+	PrefixSend      = "$mq9.AI.MAILBOX.MSG."
+	PrefixList      = "$mq9.AI.MAILBOX.LIST."
+	PrefixDelete    = "$mq9.AI.MAILBOX.DELETE."
 )
 
 // Verb says what an operation on a subject does.
@@ -45,19 +45,19 @@ func ParsePublish(subject string) (Operation, *Error) {
 	case SubjectDiscover:
 		return Operation{Verb: Discover}, nil
 	}
-	if rest, ok := strings.CutPrefix(subject, prefixSend); ok {
+	if rest, ok := strings.CutPrefix(subject, PrefixSend); ok {
 		address, priority := cutPriority(rest)
 		id, err := parseAddress(address)
 		return Operation{Verb: Send, MailID: id, Priority: priority}, err
 	}
-	if rest, ok := strings.CutPrefix(subject, prefixList); ok {
+	if rest, ok := strings.CutPrefix(subject, PrefixList); ok {
 		id, err := parseAddress(rest)
 		return Operation{Verb: List, MailID: id}, err
 	}
-	if rest, ok := strings.CutPrefix(subject, prefixDelete); ok {
+	if rest, ok := strings.CutPrefix(subject, PrefixDelete); ok {
 		dot := strings.LastIndexByte(rest, '.')
 		if dot < 0 {
-			return Operation{}, Errorf(CodeBadRequest, "DELETE needs a mail_id and a msg_id: publish to %s{mail_id}.{msg_id}", prefixDelete)
+			return Operation{}, Errorf(CodeBadRequest, "DELETE needs a mail_id and a msg_id: publish to %s{mail_id}.{msg_id}", PrefixDelete)
 		}
 		if rest[dot+1:] == "" || isWildcard(rest[dot+1:]) {
 			return Operation{}, Errorf(CodeBadRequest, "the last token of DELETE must be one msg_id")
@@ -74,7 +74,7 @@ func ParseSubscribe(subject string) (Operation, *Error) {
 	if subject == SubjectDiscover {
 		return Operation{Verb: Watch}, nil
 	}
-	rest, ok := strings.CutPrefix(subject, prefixSend)
+	rest, ok := strings.CutPrefix(subject, PrefixSend)
 	if !ok {
 		return Operation{}, errUnknownSubject(subject)
 	}
@@ -123,7 +123,7 @@ func errUnknownSubject(subject string) *Error {
 
 // AppendSendSubject appends the canonical send subject of a mailbox and priority: bare for normal, suffixed otherwise.
 func AppendSendSubject(b []byte, id MailID, p Priority) []byte {
-	b = append(append(b, prefixSend...), id...)
+	b = append(append(b, PrefixSend...), id...)
 	if p != Normal {
 		b = append(append(b, '.'), p.String()...)
 	}
@@ -132,6 +132,6 @@ func AppendSendSubject(b []byte, id MailID, p Priority) []byte {
 
 // AppendDeleteSubject appends the subject that deletes one message; it is the reply subject of its deliveries.
 func AppendDeleteSubject(b []byte, id MailID, msg MsgID) []byte {
-	b = append(append(b, prefixDelete...), id...)
+	b = append(append(b, PrefixDelete...), id...)
 	return msg.Append(append(b, '.'))
 }

@@ -143,6 +143,10 @@ func start(c *config.Loaded, log *slog.Logger, level *slog.LevelVar) (*broker, e
 	front := frontend.New(frontend.Options{
 		Listen:         c.Listen,
 		HTTP:           c.HTTP,
+		HTTPTokenFile:  c.HTTPTokenFile,
+		WebSocket:      c.WebSocket,
+		Origins:        c.WebSocketOrigin,
+		Unix:           c.Unix,
 		NATSConfig:     c.NATSConfig,
 		Delivery:       c.Delivery,
 		BarrierTimeout: c.BarrierTimeout,
@@ -193,6 +197,9 @@ func (b *broker) stop() error {
 
 // announce says where the broker is, to the log, and to a person at a terminal what to try next.
 func (b *broker) announce(c *config.Loaded, out io.Writer, log *slog.Logger) {
+	if addr := b.front.WebSocketAddr(); addr != nil {
+		log.Info("WebSocket clients are served", "at", addr.String())
+	}
 	log.Info("ready", "version", version, "go", runtime.Version(), "clients", b.front.Addr().String(),
 		"health", "http://"+b.front.HTTPAddr().String()+"/readyz", "data", c.DataDir, "sync", c.Sync.String(), "delivery", c.Delivery.String())
 	if c.LogFormat == "json" {

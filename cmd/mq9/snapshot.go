@@ -22,7 +22,7 @@ import (
 const snapshotWait = 2 * time.Minute
 
 func newSnapshot() *cobra.Command {
-	var address string
+	var address, tokenFile string
 	cmd := &cobra.Command{
 		Use:   "snapshot DIR",
 		Short: "Have the running broker make a snapshot of its durable tiers",
@@ -40,7 +40,7 @@ func newSnapshot() *cobra.Command {
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), snapshotWait)
 			defer cancel()
-			if err := askSnapshot(ctx, reachable(address), dir); err != nil {
+			if err := askSnapshot(ctx, reachable(address), tokenFile, dir); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "snapshot made in %s\n", dir)
@@ -48,6 +48,7 @@ func newSnapshot() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", frontend.DefaultHTTP, "the broker's --http address, `host:port`")
+	cmd.Flags().StringVar(&tokenFile, "http-token-file", "", "`file` that holds the token of that address, if it has one")
 	return cmd
 }
 
@@ -60,7 +61,7 @@ func oneDirectory(cmd *cobra.Command, args []string) error {
 }
 
 // askSnapshot sends the admin request.
-func askSnapshot(ctx context.Context, address, dir string) (err error) {
+func askSnapshot(ctx context.Context, address, tokenFile, dir string) (err error) {
 	body, err := json.Marshal(admin.Snapshot{Dir: dir})
 	if err != nil {
 		return err
@@ -70,6 +71,13 @@ func askSnapshot(ctx context.Context, address, dir string) (err error) {
 		return err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if tokenFile != "" {
+		token, err := admin.ReadToken(tokenFile)
+		if err != nil {
+			return err
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return fmt.Errorf("no broker answers at %s: see that it runs and that --http is its address (%w)", address, err)

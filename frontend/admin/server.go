@@ -22,6 +22,7 @@ type Options struct {
 	Level       *slog.LevelVar // what PUT log-level changes; nil = it cannot be changed
 	Version     string         // of the broker
 	Pprof       bool           // serve /debug/pprof/ to this machine
+	Gate        *Gate          // stands before everything; nil = nothing does
 	Log         *slog.Logger   // nil = slog.Default()
 }
 
@@ -72,7 +73,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 func (s *Server) Start(l net.Listener) {
 	s.listener = l
 	s.server = &http.Server{
-		Handler:           s,
+		Handler:           s.options.Gate.Protect(s),
 		ReadHeaderTimeout: 5 * time.Second,
 		IdleTimeout:       time.Minute,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // its clients' mistakes

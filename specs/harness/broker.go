@@ -217,3 +217,18 @@ func (b *Broker) CheckLog() {
 	Expect(trouble.FindString(recent)).To(BeEmpty(), "the broker is unwell:\n%s", recent)
 	Expect(uuid.FindString(recent)).To(BeEmpty(), "a private mail_id is in the log:\n%s", recent)
 }
+
+// Hangup sends SIGHUP without waiting.
+func (b *Broker) Hangup() {
+	GinkgoHelper()
+	Expect(b.cmd.Process.Signal(syscall.SIGHUP)).To(Succeed())
+}
+
+// Reload has the broker read its configuration again, and waits until it has taken it over.
+func (b *Broker) Reload() {
+	GinkgoHelper()
+	const done = "the configuration is reloaded"
+	before := strings.Count(b.Log(), done)
+	b.Hangup()
+	Eventually(func() int { return strings.Count(b.Log(), done) }).Should(Equal(before+1), b.Log)
+}

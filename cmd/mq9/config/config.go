@@ -16,6 +16,11 @@ type Config struct {
 	Pprof      bool
 	NATSConfig string // empty = none
 
+	HTTPTokenFile   string   // empty = none
+	WebSocket       string   // empty = as NATSConfig says
+	WebSocketOrigin []string // besides the listener's own
+	Unix            string   // empty = none
+
 	// what it stores
 	DataDir         string
 	Sync            persistence.Sync

@@ -38,6 +38,22 @@ func CheckAddress(text string) error {
 	return nil
 }
 
+// optionalAddress takes host:port, or nothing.
+func optionalAddress(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	return address(text)
+}
+
+// words takes what stands between commas.
+func words(text string) ([]string, error) {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }), nil
+}
+
+// anything takes any text.
+func anything(text string) (string, error) { return text, nil }
+
 // directory takes any name; it may still have to be made.
 func directory(text string) (string, error) {
 	if text == "" {

@@ -30,6 +30,26 @@ var table = []Key{
 		set:    into(address, func(c *Config) *string { return &c.HTTP }),
 	},
 	{
+		Group: groupListen, Name: "http_token_file", Default: "", Unit: "file",
+		Effect: "holds the bearer token that http wants for all but /healthz and /readyz; a must when other machines can reach it",
+		set:    into(optionalFile, func(c *Config) *string { return &c.HTTPTokenFile }),
+	},
+	{
+		Group: groupListen, Name: "websocket", Default: "", Unit: "host:port",
+		Effect: "address for WebSocket clients such as browsers, with the TLS that other clients have; without a host the loopback; empty = what a websocket block in nats_config says, else none",
+		set:    into(optionalAddress, func(c *Config) *string { return &c.WebSocket }),
+	},
+	{
+		Group: groupListen, Name: "websocket_origin", Default: "", Unit: "origins",
+		Effect: "web origins whose pages may connect to websocket besides its own, such as https://example.org, separated by commas",
+		set:    into(words, func(c *Config) *[]string { return &c.WebSocketOrigin }),
+	},
+	{
+		Group: groupListen, Name: "unix", Default: "", Unit: "path",
+		Effect: "Unix socket for clients of the broker's own user; they need no TLS; empty = none",
+		set:    into(anything, func(c *Config) *string { return &c.Unix }),
+	},
+	{
 		Group: groupListen, Name: "pprof", Default: "false", Unit: "true|false",
 		Effect: "serve Go profiles under /debug/pprof/ at http, to this machine only",
 		set:    into(truth, func(c *Config) *bool { return &c.Pprof }),
