@@ -200,6 +200,14 @@ var secret = regexp.MustCompile(`[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0
 // hide takes out of a name that a client chose what may be a private mail_id.
 func hide(name string) string { return secret.ReplaceAllLiteralString(name, "(private)") }
 
+// shown is the name under which a mailbox may be shown.
+func (s *Server) shown(id mq9.MailID) string {
+	if id.Private() {
+		return s.broker.Hash(id)
+	}
+	return string(id)
+}
+
 // Limits implements admin.Broker.
 func (f face) Limits() map[string]admin.Limit {
 	limits, usage, settings := f.s.broker.Limits(), f.s.broker.Usage(), f.s.nats.settings.Load()

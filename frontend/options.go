@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mq9-broker/broker/frontend/admin"
+	"github.com/mq9-broker/broker/frontend/tracing"
 )
 
 // Delivery is the form in which subscribers get messages (protocol section 5).
@@ -66,6 +67,7 @@ type Options struct {
 	Instruments *admin.Instruments // what the front measures goes there; nil = instruments of its own
 	Level       *slog.LevelVar     // what the admin API may change; nil = it may not
 	Version     string             // of the broker, to be shown
+	Tracer      *tracing.Tracer    // shows the way of messages; nil = nothing is traced
 	Pprof       bool               // serve profiles on HTTP to this machine
 
 	Tunables

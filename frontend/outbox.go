@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mq9-broker/broker/frontend/tracing"
 	"github.com/mq9-broker/broker/mq9"
 )
 
@@ -44,10 +45,11 @@ const (
 // outbox is the one place that writes to a client. What is queued goes out in order; a writer goroutine lives while there is
 // anything. All methods are safe for concurrent use and only upstream and awaitControl block.
 type outbox struct {
-	conn  net.Conn            // immutable; closed by the outbox
-	owner *sync.WaitGroup     // immutable; counts the writer
-	ended chan struct{}       // closed when the connection is
-	lag   func(time.Duration) // immutable; told how late the oldest delivery of each write was
+	conn   net.Conn            // immutable; closed by the outbox
+	owner  *sync.WaitGroup     // immutable; counts the writer
+	ended  chan struct{}       // closed when the connection is
+	lag    func(time.Duration) // immutable; told how late the oldest delivery of each write was
+	tracer *tracing.Tracer     // immutable; nil = deliveries are not traced
 
 	mu       sync.Mutex
 	room     sync.Cond // signalled when bytes were written and at the end
@@ -179,6 +181,8 @@ func (box *outbox) drain() {
 	for box.next(w) {
 		if err := w.flush(box.conn); err != nil {
 			box.abort()
+		} else if box.tracer != nil && w.owed != 0 {
+			w.trace(box.tracer)
 		}
 	}
 }

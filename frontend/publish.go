@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"github.com/mq9-broker/broker/actors"
+	"github.com/mq9-broker/broker/frontend/tracing"
 	"github.com/mq9-broker/broker/mq9"
 )
 
@@ -14,8 +15,9 @@ type request struct {
 	epoch   *epoch
 	bytes   int // what it counts in the barrier
 	subject string
-	reply   string // empty for a publish
-	verbose bool   // it is owed a +OK if it is not refused
+	reply   string             // empty for a publish
+	verbose bool               // it is owed a +OK if it is not refused
+	traced  *tracing.Operation // nil = it is not
 }
 
 var _ actors.Receipt = (*request)(nil)
@@ -95,8 +97,14 @@ func (r *request) dispatch(header int, body []byte) {
 	case mq9.Create:
 		r.create(body)
 	case mq9.Send:
+		if t := r.session.server.options.Tracer; t != nil {
+			r.traced = t.Publish(lines, r.session.server.shown(op.MailID), op.Priority, len(body))
+		}
 		r.session.client.Send(op.MailID, actors.Draft{Priority: op.Priority, Header: lines, Payload: body}, r)
 	case mq9.Delete:
+		if t := r.session.server.options.Tracer; t != nil {
+			r.traced = t.Delete(op.MsgID, r.session.server.shown(op.MailID))
+		}
 		r.session.client.Delete(op.MailID, op.MsgID, r.deleted)
 	case mq9.List:
 		r.list(op.MailID, body)
@@ -122,6 +130,9 @@ func (r *request) create(body []byte) {
 
 // Sent implements actors.Receipt.
 func (r *request) Sent(id mq9.MsgID, err *mq9.Error) {
+	if r.traced != nil {
+		r.traced.Stored(id, err)
+	}
 	switch {
 	case err != nil:
 		r.refuse(err)
@@ -133,6 +144,9 @@ func (r *request) Sent(id mq9.MsgID, err *mq9.Error) {
 }
 
 func (r *request) deleted(existed bool, err *mq9.Error) {
+	if r.traced != nil {
+		r.traced.Deleted(existed, err)
+	}
 	if err != nil {
 		r.refuse(err)
 		return

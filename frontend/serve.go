@@ -66,6 +66,7 @@ func newSession(s *Server, up net.Conn) *session {
 	}
 	session.up = &uplink{conn: up, owner: &session.owned}
 	session.box = newOutbox(nil, &session.owned, s.options.Instruments.Delivered)
+	session.box.tracer = s.options.Tracer
 	session.barrier = newBarrier(s.options.BarrierTimeout,
 		func() { session.box.write(framePong) },
 		func() {

@@ -3,7 +3,9 @@ package frontend
 import (
 	"net"
 	"sync"
+	"time"
 
+	"github.com/mq9-broker/broker/frontend/tracing"
 	"github.com/mq9-broker/broker/mq9"
 )
 
@@ -81,6 +83,16 @@ func (w *writer) take(it item) {
 		w.delivered[m.Priority].bytes += uint64(m.Size())
 		if since := max(m.At, it.out.since); w.owed == 0 || since < w.owed {
 			w.owed = since
+		}
+	}
+}
+
+// trace makes the spans of the deliveries that were written.
+func (w *writer) trace(t *tracing.Tracer) {
+	for i := range w.batch {
+		if m, out := w.batch[i].message, w.batch[i].out; m != nil {
+			since := time.Unix(0, max(m.At, out.since))
+			t.Delivered(m, out.session.server.shown(out.id), out.Connection(), hide(out.entry.queue), since)
 		}
 	}
 }

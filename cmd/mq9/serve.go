@@ -20,6 +20,7 @@ import (
 	"github.com/mq9-broker/broker/cmd/mq9/config"
 	"github.com/mq9-broker/broker/frontend"
 	"github.com/mq9-broker/broker/frontend/admin"
+	"github.com/mq9-broker/broker/frontend/tracing"
 	"github.com/mq9-broker/broker/persistence"
 )
 
@@ -108,6 +109,7 @@ type broker struct {
 	store  *persistence.Store
 	actors *actors.Broker
 	front  *frontend.Server
+	tracer *tracing.Tracer // nil = nothing is traced
 	log    *slog.Logger
 	level  *slog.LevelVar // of log
 
@@ -115,8 +117,17 @@ type broker struct {
 }
 
 // start opens the store, starts the actors and then the front. After an error nothing is left running.
-func start(c *config.Loaded, log *slog.Logger, level *slog.LevelVar) (*broker, error) {
+func start(c *config.Loaded, log *slog.Logger, level *slog.LevelVar) (_ *broker, err error) {
 	instruments := admin.NewInstruments()
+	tracer, err := newTracer(c, log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			stopTracer(tracer, log)
+		}
+	}()
 	store, err := persistence.Open(c.DataDir, persistence.Options{
 		Sync:            c.Sync,
 		SyncInterval:    c.SyncInterval,
@@ -157,13 +168,14 @@ func start(c *config.Loaded, log *slog.Logger, level *slog.LevelVar) (*broker, e
 		Instruments: instruments,
 		Level:       level,
 		Version:     version,
+		Tracer:      tracer,
 		Pprof:       c.Pprof,
 	}, mailboxes)
 	if err := front.Start(); err != nil {
 		mailboxes.Stop()
 		return nil, errors.Join(err, store.Close())
 	}
-	return &broker{store: store, actors: mailboxes, front: front, log: log, level: level, running: c}, nil
+	return &broker{store: store, actors: mailboxes, front: front, tracer: tracer, log: log, level: level, running: c}, nil
 }
 
 // limits are those of the mailboxes.
@@ -192,7 +204,9 @@ func (b *broker) stop() error {
 	defer cancel()
 	err := b.front.Shutdown(ctx)
 	b.actors.Stop()
-	return errors.Join(err, b.store.Close())
+	err = errors.Join(err, b.store.Close())
+	stopTracer(b.tracer, b.log)
+	return err
 }
 
 // announce says where the broker is, to the log, and to a person at a terminal what to try next.

@@ -47,6 +47,9 @@ type Config struct {
 	MaxConnections     int
 	MaxSubscriptions   int
 
+	// what it shows
+	OTLPEndpoint string // empty = as OTEL_EXPORTER_OTLP_ENDPOINT says
+
 	// its log
 	LogLevel  slog.Level
 	LogFormat string

@@ -71,6 +71,18 @@ func optionalFile(text string) (string, error) {
 	return text, err
 }
 
+// endpoint takes host:port, the URL of such a one, or nothing.
+func endpoint(text string) (string, error) {
+	host := text
+	for _, scheme := range []string{"http://", "https://"} {
+		host = strings.TrimPrefix(host, scheme)
+	}
+	if _, _, err := net.SplitHostPort(strings.TrimSuffix(host, "/")); err != nil && text != "" {
+		return "", fmt.Errorf("%q is no endpoint: give host:port, or http://host:port, or https://host:port", text)
+	}
+	return text, nil
+}
+
 // oneOf takes one of the words.
 func oneOf(what string, words ...string) func(string) (string, error) {
 	return func(text string) (string, error) {

@@ -14,6 +14,7 @@ const (
 	groupStore  = "What it stores, and how"
 	groupBehave = "How it behaves"
 	groupLimits = "Limits: at one, what is new is refused with code 429 and the limit's name; nothing stored is evicted"
+	groupShows  = "What it shows"
 	groupLog    = "Its log"
 )
 
@@ -158,6 +159,11 @@ var table = []Key{
 		Group: groupLimits, Name: "max_subscriptions", Default: "0", Unit: "subscriptions", Reload: true,
 		Effect: "limit of the subscriptions of one connection; 0 = what nats_config says, else none",
 		set:    into(countFrom(0), func(c *Config) *int { return &c.MaxSubscriptions }),
+	},
+	{
+		Group: groupShows, Name: "otlp_endpoint", Default: "", Unit: "host:port|URL",
+		Effect: "send OpenTelemetry traces there, by OTLP gRPC; without it, to where OTEL_EXPORTER_OTLP_ENDPOINT says, if it is set",
+		set:    into(endpoint, func(c *Config) *string { return &c.OTLPEndpoint }),
 	},
 	{
 		Group: groupLog, Name: "log_level", Default: "info", Unit: "debug|info|warn|error", Reload: true,
