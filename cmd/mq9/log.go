@@ -13,13 +13,13 @@ import (
 // newLog makes the log, on standard error.
 func newLog(c *config.Loaded, level *slog.LevelVar) *slog.Logger {
 	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+		return slog.New(calm(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
 	}
-	return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{
+	return slog.New(calm(tint.NewTextHandler(os.Stderr, &tint.Options{
 		Level:      level,
 		TimeFormat: time.DateTime,
 		NoColor:    !isTerminal(os.Stderr),
-	}))
+	})))
 }
 
 // isTerminal reports whether somebody is looking.
