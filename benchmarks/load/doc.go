@@ -7,6 +7,7 @@
 //	Publish  publishes and one flush at the end              no latency: nothing answers a single message
 //	Replay   a new subscription to what is stored already    latency: SUB to arrival
 //	Live     publish while somebody subscribes               latency: publish to push
+//	Fanout   the same to several subscribers                 latency: publish to each push
 //	Workers  the same for a queue group that replies         latency: publish to hand-over
 //
 // What makes the generator strong: nothing waits for one round trip. Messages go out while earlier ones are under way, up to

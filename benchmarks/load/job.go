@@ -22,7 +22,20 @@ type Job struct {
 
 	Check    func(reply []byte) error // what is wrong with a reply, of Send; nil takes any reply as good
 	Progress func(done int)           // told how many messages are done, from one goroutine; may be nil
+
+	// What comparisons with other brokers need; all may be nil or empty.
+	Reply     string                                                           // the reply subject of what Live, Fanout and Workers publish
+	Header    nats.Header                                                      // and its headers
+	Each      func(i int) (subject string, payload []byte)                     // what Send sends, in place of Subject and Size
+	Publish   func(nc *nats.Conn) (send func(payload []byte) error, err error) // how Live, Fanout and Workers publish, in place of Subject
+	Subscribe func(nc *nats.Conn, take Take) error                             // how is subscribed, in place of Pattern
+	Began     func()                                                           // called when the preparations are over
+	Ended     func()                                                           // called when the last message has come back
 }
+
+// Take is what a Job's Subscribe calls for each message that arrives, one at a time, with what has to be called to be done
+// with it; finish may be nil.
+type Take func(payload []byte, finish func() error)
 
 // StampBytes is the room that Live and Workers need in a payload for the time of its sending.
 const StampBytes = 8

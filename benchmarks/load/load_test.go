@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,64 @@ func TestWorkloads(t *testing.T) {
 				t.Errorf("p50 %v, p99 %v, max %v, in %v", r.Quantile(50), r.Quantile(99), r.Quantile(100), r.Elapsed)
 			}
 		})
+	}
+}
+
+// A fan-out counts what each subscriber got.
+func TestFanout(t *testing.T) {
+	const n, subscribers = 300, 3
+	r, err := load.Fanout(t.Context(), load.Job{
+		Dial: plain(t), Subject: "x", Pattern: "x", Messages: n, Size: 64, InFlight: 100, Workers: subscribers,
+	})
+	if err != nil || r.Messages != n*subscribers || r.Latency.TotalCount() != n*subscribers {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// What comparisons replace is used, and they are told when the measurement begins and ends.
+func TestHooks(t *testing.T) {
+	dial := plain(t)
+	echo(t, dial, "echo.*")
+	const n = 50
+	var told []string
+	job := load.Job{
+		Dial: dial, Subject: "x", Pattern: "x", Messages: n, Size: 64, InFlight: 10, Reply: "elsewhere", Header: nats.Header{"K": {"v"}},
+		Began: func() { told = append(told, "began") }, Ended: func() { told = append(told, "ended") },
+	}
+	var sent, finished int
+	job.Publish = func(nc *nats.Conn) (func([]byte) error, error) {
+		return func(p []byte) error { sent++; return nc.Publish("y", p) }, nil
+	}
+	job.Subscribe = func(nc *nats.Conn, take load.Take) error {
+		_, err := nc.Subscribe("y", func(m *nats.Msg) { take(m.Data, func() error { finished++; return nil }) })
+		return err
+	}
+	if r, err := load.Live(t.Context(), job); err != nil || r.Messages != n || sent != n || finished != n {
+		t.Errorf("%+v, %v; %d sent, %d finished", r, err, sent, finished)
+	}
+	job.Publish, job.Subscribe = nil, func(nc *nats.Conn, take load.Take) error {
+		_, err := nc.Subscribe("x", func(m *nats.Msg) {
+			if m.Reply != job.Reply || m.Header.Get("K") != "v" {
+				t.Errorf("arrived: %+v", m)
+			}
+			take(m.Data, nil)
+		})
+		return err
+	}
+	if _, err := load.Live(t.Context(), job); err != nil {
+		t.Error(err)
+	}
+	subjects := map[string]bool{} // owned by Send, which asks for one after the other
+	job.Each = func(i int) (string, []byte) {
+		subject := "echo." + strconv.Itoa(i)
+		subjects[subject] = true
+		return subject, nil
+	}
+	if _, err := load.Send(t.Context(), job); err != nil || len(subjects) != n {
+		t.Errorf("%d subjects, %v", len(subjects), err)
+	}
+	if !slices.Equal(told, []string{"began", "ended", "began", "ended", "began", "ended"}) {
+		t.Error(told)
 	}
 }
 

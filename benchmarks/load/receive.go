@@ -3,8 +3,6 @@ package load
 import (
 	"context"
 	"errors"
-
-	"github.com/nats-io/nats.go"
 )
 
 // group is the name of the queue group that Workers makes.
@@ -21,11 +19,11 @@ func Replay(ctx context.Context, job Job) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	latency := newLatency() // owned by the subscription's goroutine until all have come
+	latency := NewLatency() // owned by the subscription's goroutine until all have come
 	r.restart()
 	begun := r.begun
-	err = r.subscribe(nc, "", func(*nats.Msg) {
-		record(latency, r.now()-begun)
+	err = r.subscribe(nc, "", false, func([]byte, func() error) {
+		Record(latency, r.now()-begun)
 		r.did()
 	})
 	if err != nil {
@@ -40,22 +38,20 @@ func Replay(ctx context.Context, job Job) (Result, error) {
 // Live publishes on one connection what another is subscribed to, and measures each message from one to the other.
 func Live(ctx context.Context, job Job) (Result, error) {
 	job.Workers = 1
-	return deliver(ctx, job, "", func(*nats.Msg) error { return nil })
+	return deliver(ctx, job, "", false)
 }
+
+// Fanout publishes on one connection what Job.Workers others are subscribed to. The Result counts deliveries.
+func Fanout(ctx context.Context, job Job) (Result, error) { return deliver(ctx, job, "", false) }
 
 // Workers publishes on one connection for a queue group of Job.Workers members on connections of their own. Each replies to
 // what it is handed, which deletes a message of mq9 and acknowledges one of JetStream.
 func Workers(ctx context.Context, job Job) (Result, error) {
-	return deliver(ctx, job, group, func(m *nats.Msg) error {
-		if m.Reply == "" {
-			return nil // plain NATS expects nothing
-		}
-		return m.Respond(nil)
-	})
+	return deliver(ctx, job, group, true)
 }
 
 // deliver publishes to a number of subscribers and measures what reaches them.
-func deliver(ctx context.Context, job Job, queue string, finish func(*nats.Msg) error) (Result, error) {
+func deliver(ctx context.Context, job Job, queue string, reply bool) (Result, error) {
 	if job.Workers < 1 {
 		return Result{}, errors.New("at least one worker is needed")
 	}
@@ -64,18 +60,23 @@ func deliver(ctx context.Context, job Job, queue string, finish func(*nats.Msg) 
 		return Result{}, err
 	}
 	defer r.end()
+	if queue == "" {
+		r.heads = job.Workers
+	}
 	latencies := make([]*Latency, job.Workers) // each owned by the goroutine of its subscription until all have come
 	for i := range latencies {
-		latency := newLatency()
+		latency := NewLatency()
 		latencies[i] = latency
 		nc, err := r.open()
 		if err != nil {
 			return Result{}, err
 		}
-		err = r.subscribe(nc, queue, func(m *nats.Msg) {
-			record(latency, r.age(m.Data))
-			if err := finish(m); err != nil {
-				r.fail(err)
+		err = r.subscribe(nc, queue, reply, func(payload []byte, finish func() error) {
+			Record(latency, r.age(payload))
+			if finish != nil {
+				if err := finish(); err != nil {
+					r.fail(err)
+				}
 			}
 			r.did()
 		})
@@ -93,7 +94,7 @@ func deliver(ctx context.Context, job Job, queue string, finish func(*nats.Msg) 
 	if err := r.pour(publisher); err != nil {
 		return Result{}, err
 	}
-	if err := r.await(r.Messages); err != nil {
+	if err := r.await(r.Messages * r.heads); err != nil {
 		return Result{}, err
 	}
 	for _, nc := range r.conns { // what they replied is part of the work

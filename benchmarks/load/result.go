@@ -9,14 +9,14 @@ import (
 // Latency is every sample of a run, in nanoseconds, at three significant digits.
 type Latency = hdrhistogram.Histogram
 
-// newLatency makes a histogram that holds samples up to a good while.
-func newLatency() *Latency {
+// NewLatency makes a histogram that holds samples up to a good while.
+func NewLatency() *Latency {
 	const digits = 3
 	return hdrhistogram.New(1, int64(10*time.Minute), digits)
 }
 
-// record adds a sample. What is out of range, a clock that seems to run backwards included, counts as the nearest that is in it.
-func record(h *Latency, nanoseconds int64) {
+// Record adds a sample. What is out of range, a clock that seems to run backwards included, counts as the nearest that is in it.
+func Record(h *Latency, nanoseconds int64) {
 	_ = h.RecordValue(min(max(nanoseconds, 1), h.HighestTrackableValue())) // in range by now
 }
 

@@ -21,6 +21,7 @@ type run struct {
 	fail  context.CancelCauseFunc // the first reason stays
 	epoch time.Time               // where now counts from; immutable
 	begun int64                   // when the measurement began; owned by the workload's goroutine
+	heads int                     // how often each message is to come back; owned by the workload's goroutine
 	done  atomic.Int64            // messages that have come back
 	moved chan struct{}           // holds a token when done has grown since the last look
 
@@ -33,7 +34,7 @@ func start(ctx context.Context, job Job, stamped bool) (*run, error) {
 	if err := job.check(stamped); err != nil {
 		return nil, err
 	}
-	r := &run{Job: job, epoch: time.Now(), moved: make(chan struct{}, 1)}
+	r := &run{Job: job, epoch: time.Now(), heads: 1, moved: make(chan struct{}, 1)}
 	r.ctx, r.fail = context.WithCancelCause(ctx)
 	r.watcher.Go(r.watch)
 	return r, nil
@@ -87,10 +88,19 @@ func (r *run) open() (*nats.Conn, error) {
 	return nc, nil
 }
 
-// subscribe receives all that Pattern matches. The limits of the client library's own queue are lifted, since it
-// would drop what lies beyond them.
-func (r *run) subscribe(nc *nats.Conn, queue string, take nats.MsgHandler) error {
-	sub, err := nc.QueueSubscribe(r.Pattern, queue, take)
+// subscribe receives all that Pattern matches, and replies to it if asked to. The limits of the client library's own queue
+// are lifted, since it would drop what lies beyond them.
+func (r *run) subscribe(nc *nats.Conn, queue string, reply bool, take Take) error {
+	if r.Subscribe != nil {
+		return r.Subscribe(nc, take)
+	}
+	sub, err := nc.QueueSubscribe(r.Pattern, queue, func(m *nats.Msg) {
+		if !reply || m.Reply == "" { // plain NATS expects nothing
+			take(m.Data, nil)
+			return
+		}
+		take(m.Data, func() error { return m.Respond(nil) })
+	})
 	if err != nil {
 		return err
 	}
@@ -120,10 +130,14 @@ func (r *run) await(n int) error {
 
 // pour publishes all messages with the time of their sending in them, as InFlight and Rate allow.
 func (r *run) pour(nc *nats.Conn) error {
+	send, err := r.sender(nc)
+	if err != nil {
+		return err
+	}
 	payload := r.payload()
 	r.restart()
 	for i := range r.Messages {
-		if err := r.await(i - r.InFlight + 1); err != nil {
+		if err := r.await((i - r.InFlight + 1) * r.heads); err != nil {
 			return err
 		}
 		if r.Rate > 0 {
@@ -131,12 +145,28 @@ func (r *run) pour(nc *nats.Conn) error {
 				return err
 			}
 		}
-		binary.LittleEndian.PutUint64(payload, uint64(r.now())) // Publish copies it
-		if err := nc.Publish(r.Subject, payload); err != nil {
+		binary.LittleEndian.PutUint64(payload, uint64(r.now())) // sending copies it
+		if err := send(payload); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sender is how a message is published.
+func (r *run) sender(nc *nats.Conn) (func(payload []byte) error, error) {
+	switch {
+	case r.Publish != nil:
+		return r.Publish(nc)
+	case r.Reply == "" && r.Header == nil:
+		return func(payload []byte) error { return nc.Publish(r.Subject, payload) }, nil
+	default:
+		m := &nats.Msg{Subject: r.Subject, Reply: r.Reply, Header: r.Header}
+		return func(payload []byte) error {
+			m.Data = payload
+			return nc.PublishMsg(m)
+		}, nil
+	}
 }
 
 // pause waits for a while. Timers are too coarse for much less than a millisecond: what is due sooner goes at once, and
@@ -162,7 +192,12 @@ func (r *run) age(payload []byte) int64 {
 }
 
 // restart begins the measurement, after the preparations.
-func (r *run) restart() { r.begun = r.now() }
+func (r *run) restart() {
+	if r.Began != nil {
+		r.Began()
+	}
+	r.begun = r.now()
+}
 
 // now is the time since the run was started, in nanoseconds. It may be called from any goroutine.
 func (r *run) now() int64 { return int64(time.Since(r.epoch)) }
@@ -170,10 +205,13 @@ func (r *run) now() int64 { return int64(time.Since(r.epoch)) }
 // result sums the run up; it is called when the last message has come back.
 func (r *run) result(latency *Latency) Result {
 	elapsed := time.Duration(r.now() - r.begun)
+	if r.Ended != nil {
+		r.Ended()
+	}
 	if r.Progress != nil {
 		r.fail(context.Canceled)
 		r.watcher.Wait() // Progress is told from one goroutine
-		r.Progress(r.Messages)
+		r.Progress(r.Messages * r.heads)
 	}
-	return Result{Messages: r.Messages, Size: r.Size, Elapsed: elapsed, Latency: latency}
+	return Result{Messages: r.Messages * r.heads, Size: r.Size, Elapsed: elapsed, Latency: latency}
 }

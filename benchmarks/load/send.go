@@ -20,20 +20,23 @@ func Send(ctx context.Context, job Job) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	latency := newLatency() // owned by the inbox's goroutine until all replies are in
+	latency := NewLatency() // owned by the inbox's goroutine until all replies are in
 	p, err := newPipeline(r, nc, latency)
 	if err != nil {
 		return Result{}, err
 	}
-	payload := r.payload()
+	subject, payload := r.Subject, r.payload()
 	r.restart()
-	for range r.Messages {
+	for i := range r.Messages {
 		slot, err := p.next()
 		if err != nil {
 			return Result{}, err
 		}
+		if r.Each != nil {
+			subject, payload = r.Each(i)
+		}
 		p.sent[slot].Store(r.now())
-		if err := nc.PublishRequest(r.Subject, p.replies[slot], payload); err != nil {
+		if err := nc.PublishRequest(subject, p.replies[slot], payload); err != nil {
 			return Result{}, err
 		}
 	}
@@ -76,7 +79,7 @@ func (p *pipeline) answered(m *nats.Msg, latency *Latency) {
 		p.run.fail(fmt.Errorf("a reply to a request that was not sent: %q", m.Subject))
 		return
 	}
-	record(latency, p.run.now()-p.sent[slot].Load())
+	Record(latency, p.run.now()-p.sent[slot].Load())
 	if m.Header.Get("Status") == "503" {
 		p.run.fail(nats.ErrNoResponders)
 		return
