@@ -23,10 +23,10 @@ SUDO        := $(if $(filter 0,$(shell id -u)),,sudo)
 DEBIAN      := librocksdb-dev liblz4-dev libsnappy-dev libzstd-dev libbz2-dev zlib1g-dev libgflags-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install test test-crash test-long lint vet unit race specs stress clients fuzz fmt tools rocksdb strace chromium clean
+.PHONY: help run build install test test-crash test-long lint vet unit race specs stress clients fuzz bench bench-quick bench-compare peers fmt tools rocksdb strace chromium redis clean
 
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## install what is missing, build, and serve on 127.0.0.1:4222
 	$(BIN)/mq9 serve
@@ -81,6 +81,15 @@ fuzz: rocksdb ## every fuzz target for FUZZTIME (20s)
 	@mkdir -p $(REPORTS)
 	.ci/fuzz $(FUZZTIME) 2>&1 | tee $(REPORTS)/fuzz.log
 
+bench: build peers ## side by side with other brokers, 15 minutes on an idle machine: the table, and benchmarks/RESULTS.md
+	go run ./benchmarks/compare -out benchmarks
+
+bench-quick: build peers ## the same in small, in 2 minutes: the table only
+	go run ./benchmarks/compare -quick
+
+bench-compare: rocksdb ## the micro-benchmarks of this tree against those of the commit REF=...
+	.ci/bench-compare $(REF)
+
 fmt: $(TOOLS)/golangci-lint ## format all Go files
 	$(TOOLS)/golangci-lint fmt ./...
 
@@ -92,6 +101,14 @@ clean: ## remove what was built
 # Debian's RocksDB and what linking it needs; nothing happens when it is there.
 rocksdb:
 	@test -e /usr/include/rocksdb/c.h || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends $(DEBIAN); }
+
+# What `make bench` compares with: nats-server of the very version that is embedded, and Debian's Redis.
+peers: redis
+	go build -o $(BIN)/peers/nats-server github.com/nats-io/nats-server/v2
+
+# RUNLEVEL=1 keeps the package from starting a server of its own.
+redis:
+	@command -v redis-server >/dev/null || { $(SUDO) apt-get update && $(SUDO) env RUNLEVEL=1 apt-get install -y --no-install-recommends redis-server; }
 
 # For the specs that look at what the broker asks of the system.
 strace:

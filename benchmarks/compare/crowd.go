@@ -23,7 +23,7 @@ func crowdRow() row {
 	few := amid(task{full: 1, quick: 1, inFlight: 1})
 	few.name = "1 mailbox"
 	some, most := amid(many), amid(million)
-	some.name, most.name = "10⁴ mailboxes", "10⁶ mailboxes"
+	some.name, most.name = "many mailboxes", "most mailboxes"
 	return row{
 		"crowd", "live, 1 → 1, 128 B, normal, with 10⁶ mailboxes alive (quick: 50,000)", "itself with 1 and with 10⁴ (quick: 1,000)",
 		[]side{most, few, some},

@@ -104,7 +104,7 @@ func (p *process) run(ctx context.Context) error {
 
 // lastWords is the end of what the server logged.
 func (p *process) lastWords() string {
-	const enough = 2000
+	const enough = 600
 	text, err := os.ReadFile(p.log())
 	if err != nil {
 		return err.Error()

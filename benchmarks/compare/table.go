@@ -4,11 +4,14 @@ import (
 	"fmt"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // table has one line for each goal.
 func (r *report) table() table.Writer {
 	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
 	t.AppendHeader(table.Row{"row", "against", "what", "goal", "min", "median", "max", "", "mq9", "peer", "CPU each", "peer's CPU each"})
 	for _, o := range r.outcomes {
 		for i, g := range o.row.goals {
