@@ -39,8 +39,8 @@ func draw(dir, name string, c drawable) (string, error) {
 func (r *report) overview() drawable {
 	c := chart.BarChart{
 		Title: "How far beyond its goal each median is (1× = just met)", Width: 1100, Height: 520, BarWidth: 26, BarSpacing: 18,
-		Background:   chart.Style{Padding: chart.Box{Top: 50, Bottom: 150, Left: 10, Right: 10}},
-		XAxis:        chart.Style{TextRotationDegrees: 60, FontSize: 9},
+		Background:   chart.Style{Padding: chart.Box{Top: 50, Bottom: 40, Left: 10, Right: 10}},
+		XAxis:        chart.Style{TextRotationDegrees: 60, TextWrap: chart.TextWrapNone, FontSize: 9},
 		UseBaseValue: true, BaseValue: 0,
 	}
 	low, high := -1.0, 1.0
@@ -71,12 +71,11 @@ func (r *report) overview() drawable {
 	return c
 }
 
-// lines is a chart with one line for each side that has values.
-func lines(title string, x chart.XAxis, y chart.YAxis, series []chart.Series) drawable {
+// lines is a chart with one line for each side that has values, under a legend.
+func lines(x chart.XAxis, y chart.YAxis, series []chart.Series) drawable {
 	c := chart.Chart{
-		Title: title, Width: 640, Height: 360, XAxis: x, YAxis: y, Series: series,
-		Background: chart.Style{Padding: chart.Box{Top: 60, Left: 20, Right: 20, Bottom: 10}},
-		TitleStyle: chart.Style{FontSize: 11},
+		Width: 640, Height: 360, XAxis: x, YAxis: y, Series: series,
+		Background: chart.Style{Padding: chart.Box{Top: 40, Left: 20, Right: 20, Bottom: 10}},
 	}
 	c.Elements = []chart.Renderable{chart.LegendThin(&c)}
 	return &c
@@ -99,11 +98,11 @@ func (o outcome) throughputChart() drawable {
 	for n := range o.pairs {
 		x.Ticks = append(x.Ticks, chart.Tick{Value: float64(n + 1), Label: fmt.Sprint(n + 1)})
 	}
-	y := chart.YAxis{Range: &chart.ContinuousRange{Min: 0, Max: most * 1.1}, ValueFormatter: func(v any) string {
+	y := chart.YAxis{Name: o.row.name + ": messages", Range: &chart.ContinuousRange{Min: 0, Max: most * 1.1}, ValueFormatter: func(v any) string {
 		f, _ := v.(float64)
 		return perSecond(f)
 	}}
-	return lines(o.row.name+": throughput of each sample", x, y, series)
+	return lines(x, y, series)
 }
 
 // latencyChart shows how latencies are distributed over all samples of a side, to the far end; nil if the row has none.
@@ -129,15 +128,15 @@ func (o outcome) latencyChart() drawable {
 	if series == nil {
 		return nil
 	}
-	x := chart.XAxis{Name: "percentile"}
+	x := chart.XAxis{Name: "percentile of the messages"}
 	for _, p := range percentiles {
 		x.Ticks = append(x.Ticks, chart.Tick{Value: rarity(p), Label: fmt.Sprintf("%g", p)})
 	}
-	y := chart.YAxis{Range: &chart.ContinuousRange{Min: low, Max: max(high, low+1)}}
+	y := chart.YAxis{Name: o.row.name + ": latency", Range: &chart.ContinuousRange{Min: low, Max: max(high, low+1)}}
 	for e := low; e <= max(high, low+1); e++ {
 		y.Ticks = append(y.Ticks, chart.Tick{Value: e, Label: nanoseconds(math.Pow(10, e))})
 	}
-	return lines(o.row.name+": latency", x, y, series)
+	return lines(x, y, series)
 }
 
 // rarity spreads percentiles so that the last thousandth takes as much room as what comes before it.

@@ -4,10 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
-
 	"time"
 
 	"github.com/mq9-broker/broker/benchmarks/load"
@@ -51,7 +51,7 @@ func addAll(ctx context.Context, addr string, job load.Job) (load.Result, error)
 	}
 	if err != nil {
 		_ = conn.Close() // ends the reader
-		<-read
+		err = errors.Join(err, <-read)
 		return load.Result{}, err
 	}
 	if err := <-read; err != nil {

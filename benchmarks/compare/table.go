@@ -20,7 +20,7 @@ func (r *report) table() table.Writer {
 			if i > 0 {
 				name = ""
 			}
-			cells := table.Row{name, o.against(g), g.metric.name, g, g.say(v.least), g.say(v.mid), g.say(v.most), mark(v.met), g.metric.text(o.middle(g.of, g.metric))}
+			cells := table.Row{name, o.against(g), o.what(g), g, g.say(v.least), g.say(v.mid), g.say(v.most), mark(v.met), g.metric.text(o.middle(g.of, g.metric))}
 			if g.against == alone {
 				cells = append(cells, "", "", "")
 			} else {
@@ -39,6 +39,14 @@ func (o outcome) against(g goal) string {
 		return "–"
 	}
 	return o.row.sides[g.against].name
+}
+
+// what is the figure that a goal is about, and whose it is if not that of our first side.
+func (o outcome) what(g goal) string {
+	if g.of == 0 {
+		return g.metric.name
+	}
+	return g.metric.name + ", " + o.row.sides[g.of].name
 }
 
 // cpu is what a side's server took for a message, in words.
