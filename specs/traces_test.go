@@ -112,7 +112,7 @@ var _ = Describe("Traces", func() {
 	one := func(name, id string) *trace.Span {
 		GinkgoHelper()
 		var found []*trace.Span
-		Eventually(func() int { found = sink.named(name, id); return len(found) }).WithTimeout(20 * time.Second).
+		Eventually(func() int { found = sink.named(name, id); return len(found) }).WithTimeout(20*time.Second).
 			Should(Equal(1), "one span %s", name)
 		return found[0]
 	}
