@@ -6,10 +6,12 @@ import (
 	"compress/flate"
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -242,8 +244,7 @@ func closed(conn net.Conn) bool {
 	GinkgoHelper()
 	Expect(conn.SetReadDeadline(time.Now().Add(requestTimeout))).To(Succeed())
 	_, err := io.Copy(io.Discard, conn)
-	timeout, ok := err.(net.Error)
-	return !ok || !timeout.Timeout()
+	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // zeros is an endless stream of them.
