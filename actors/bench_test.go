@@ -63,6 +63,7 @@ func (c *counter) sendAll(client *Client, id mq9.MailID, p mq9.Priority) {
 	for range c.b.N {
 		client.Send(id, Draft{Priority: p, Payload: payload}, c)
 	}
+	client.Flush()
 }
 
 // BenchmarkResolve is finding the mailbox of an address that the client has not used before.
