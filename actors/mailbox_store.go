@@ -154,9 +154,8 @@ func (m *mailbox) removed(r *removed) {
 	} else {
 		existed := false
 		if e := queue.find(r.id); e != nil {
-			existed = true
 			m.tally().deleted[r.id.Priority()].add(1, int64(e.size))
-			queue.drop(e)
+			existed = queue.remove(r.id)
 			m.tellGroups(r.id)
 		}
 		r.op.answer(existed, nil)

@@ -49,7 +49,14 @@ func TestAQueueAgreesWithASortedList(t *testing.T) {
 			g.Expect(got).To(gomega.HaveLen(len(model)))
 			g.Expect(slices.Equal(got, model)).To(gomega.BeTrue())
 			g.Expect(q.live).To(gomega.Equal(len(model)))
-			g.Expect(len(q.entries)).To(gomega.BeNumerically("<=", 2*len(model)+64), "deleted places are given back")
+			places, bytes := 0, 0
+			for _, b := range q.blocks {
+				places += len(b.entries)
+				bytes += b.live
+			}
+			g.Expect(bytes).To(gomega.Equal(len(model)))
+			g.Expect(q.held()).To(gomega.Equal(Depth{int64(len(model)), int64(len(model))}))
+			g.Expect(places).To(gomega.BeNumerically("<=", 2*len(model)+32*len(q.blocks)), "deleted places are given back")
 		}
 	}
 }

@@ -97,16 +97,7 @@ type depths [mq9.Priorities]Depth
 var noDepths depths
 
 // held is what a queue holds that is stored.
-func (q *queue) held() Depth {
-	d := Depth{int64(q.live), q.bytes}
-	for i := len(q.entries) - q.storing; i < len(q.entries); i++ {
-		if e := &q.entries[i]; e.state == storing {
-			d.Messages--
-			d.Bytes -= int64(e.size)
-		}
-	}
-	return d
-}
+func (q *queue) held() Depth { return Depth{int64(q.live - len(q.pending)), q.bytes - q.unsafe} }
 
 // depths is what the mailbox holds, or nil if that is not known yet.
 func (m *mailbox) depths() *depths {
