@@ -99,8 +99,8 @@ func (m *mailbox) Receive(ctx actor.Context) {
 		m.broker.alive.Done()
 	case *created:
 		m.created(message.err)
-	case *settled:
-		m.settled(message)
+	case *landed:
+		m.landed(message)
 	case *removed:
 		m.removed(message)
 	case *deliver:

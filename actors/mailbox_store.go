@@ -5,13 +5,6 @@ import "github.com/mq9-broker/broker/mq9"
 // What a mailbox stores: SEND, DELETE, LIST, and the bodies that are on disk.
 
 type (
-	// settled says that a durable message is on disk, or why not. It stands for itself: a restarted actor understands it.
-	settled struct {
-		message *mq9.Message
-		receipt Receipt
-		err     error
-	}
-
 	// removed says that a durable message's deletion is on disk, or why not.
 	removed struct {
 		id  mq9.MsgID
@@ -19,21 +12,6 @@ type (
 		err error
 	}
 )
-
-func (s *settled) refuse(err *mq9.Error) {
-	if receipt := take(&s.receipt); receipt != nil {
-		receipt.Sent(0, err)
-	}
-}
-
-// answer tells the sender how it went.
-func (s *settled) answer() {
-	if s.err != nil {
-		s.refuse(mq9.AsError(s.err))
-	} else if receipt := take(&s.receipt); receipt != nil {
-		receipt.Sent(s.message.ID, nil)
-	}
-}
 
 func (r *removed) refuse(err *mq9.Error) { r.op.answer(false, err) }
 
@@ -69,36 +47,8 @@ func (m *mailbox) send(op *send) {
 	queue.add(newEntry(message.Entry(), message, storing))
 	at, receipt := m.at, take(&op.receipt)
 	m.broker.store.Commit(mq9.AppendMessage{Number: at.box.Number, Message: message}, func(err error) {
-		done := &settled{message, receipt, err}
-		if !at.send(done) { // expired while it was stored
-			done.refuse(mq9.ErrNoMailbox)
-		}
+		at.land(settled{message, receipt, err})
 	})
-}
-
-// settled makes a durable message visible, tells its sender, and goes on with what waited for it.
-func (m *mailbox) settled(s *settled) {
-	if m.phase == ending {
-		s.refuse(mq9.ErrNoMailbox)
-		return
-	}
-	if m.load() != nil { // restarted, and the store cannot say what is there
-		s.answer()
-		return
-	}
-	known := m.queues[s.message.Priority].settle(s.message, s.err != nil)
-	if s.err == nil {
-		m.tally().published[s.message.Priority].add(1, int64(s.message.Size()))
-		if known {
-			m.tally().found[s.message.Priority].add(-1, -int64(s.message.Size()))
-		}
-	}
-	s.answer()
-	if s.err == nil {
-		m.keepWarm(s.message)
-	}
-	m.listWaiting()
-	m.stir()
 }
 
 // remove deletes one message (protocol section 6). A durable one is hidden at once and answered when its deletion is on disk.

@@ -29,6 +29,8 @@ type ref struct {
 		sealed bool // no message is taken any more
 	}
 
+	landing landing // what the store has reported to the mailbox
+
 	left legacy // owned by the mailbox actor; what its next incarnation needs
 }
 
