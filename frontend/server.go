@@ -111,7 +111,7 @@ func (s *Server) startOthers() (err error) {
 		return fmt.Errorf("cannot listen for health checks: %w", err)
 	}
 	s.admin = admin.New(admin.Options{
-		Broker: face{s}, Store: s.options.Store, Instruments: s.options.Instruments, Level: s.options.Level,
+		Broker: face{s}, Desk: desk{s}, Store: s.options.Store, Instruments: s.options.Instruments, Level: s.options.Level,
 		Version: s.options.Version, Pprof: s.options.Pprof, Log: s.log, Gate: gate,
 	})
 	s.admin.Start(listener)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mq9-broker/broker/frontend/admin/page"
 	"github.com/mq9-broker/broker/mq9"
 )
 
@@ -18,6 +19,7 @@ import (
 type Options struct {
 	Broker      Broker         // must be given
 	Store       Store          // nil = no snapshots, and nothing is said of the durable tiers
+	Desk        Desk           // nil = nothing is sent or watched over HTTP
 	Instruments *Instruments   // nil = some of its own, which nobody feeds
 	Level       *slog.LevelVar // what PUT log-level changes; nil = it cannot be changed
 	Version     string         // of the broker
@@ -40,12 +42,9 @@ type Server struct {
 	server   *http.Server
 	ended    chan struct{} // closed when the serving goroutine is
 
-	streams  chan struct{} // a token for each client of events
+	streams  chan struct{} // a token for each client of a stream
 	stopping chan struct{} // closed when Stop begins
 }
-
-// mostStreams bounds the clients of events at a time.
-const mostStreams = 64
 
 // New makes a server. It listens after Start.
 func New(o Options) *Server {
@@ -111,6 +110,8 @@ const (
 	LimitsPath      = Prefix + "/limits"
 	LogLevelPath    = Prefix + "/log-level"
 	SnapshotPath    = Prefix + "/snapshot"
+	SendPath        = Prefix + "/send"
+	WatchPath       = Prefix + "/watch"
 	OpenAPIPath     = Prefix + "/openapi.json"
 )
 
@@ -134,6 +135,13 @@ func (s *Server) mount() {
 	if s.options.Store != nil {
 		s.route(SnapshotPath, methods{http.MethodPost: s.snapshot})
 	}
+	if s.options.Desk != nil {
+		s.route(SendPath, methods{http.MethodPost: s.send})
+		s.route(WatchPath, methods{http.MethodPost: s.watch})
+	}
+	shown := page.New()
+	s.mux.Handle("GET /{$}", shown)
+	s.mux.Handle("GET "+page.Prefix, shown)
 	handle(Prefix+"/", func(w http.ResponseWriter, _ *http.Request) {
 		s.answer(w, 0, nil, mq9.Errorf(mq9.CodeNotFound, "no such request: see %s", OpenAPIPath))
 	})

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"net/http"
 	"os"
 	"runtime/metrics"
@@ -9,8 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/mq9-broker/broker/mq9"
 )
 
 // Status is what the broker does now.
@@ -56,33 +53,16 @@ const eventEvery = time.Second
 
 // events sends a status at once and then each second, as Server-Sent Events, until the client goes.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
-		s.answer(w, 0, nil, mq9.Errorf(mq9.CodeUnavailable, "%d clients follow events already: close one, or ask for %s now and then", mostStreams, StatusPath))
+	release, refusal := s.takeStream()
+	if refusal != nil {
+		s.answer(w, 0, nil, refusal)
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	out := http.NewResponseController(w)
+	defer release()
+	out := newStream(w)
 	tick := time.NewTicker(eventEvery)
 	defer tick.Stop()
-	for {
-		body, err := json.Marshal(s.Status())
-		if err != nil {
-			s.log.Error("rendering a status", "error", err)
-			return
-		}
-		_ = out.SetWriteDeadline(time.Now().Add(10 * eventEvery)) // a server without deadlines has no slow clients
-		if _, err := w.Write([]byte("event: status\ndata: " + string(body) + "\n\n")); err != nil {
-			return // it is gone
-		}
-		if out.Flush() != nil {
-			return
-		}
+	for out.send("status", s.Status()) == nil {
 		select {
 		case <-tick.C:
 		case <-r.Context().Done():

@@ -205,3 +205,34 @@ type LogLevel struct {
 type Snapshot struct {
 	Dir string `json:"dir"`
 }
+
+// Letter is a message that is sent by hand.
+type Letter struct {
+	MailID   string `json:"mail_id"`
+	Account  string `json:"account,omitempty"`  // of the mailbox; absent = the one where clients are that name none
+	Priority string `json:"priority,omitempty"` // absent = normal
+	Text     string `json:"text"`
+}
+
+// Sent names a message that is stored.
+type Sent struct {
+	MsgID string `json:"msg_id"`
+}
+
+// Wish says which mailbox is to be watched.
+type Wish struct {
+	MailID   string `json:"mail_id"`
+	Account  string `json:"account,omitempty"`  // as in Letter
+	Priority string `json:"priority,omitempty"` // absent = all of them
+}
+
+// Delivery is one message for a person to look at. What is not text, or longer than a person reads, is told by its size.
+type Delivery struct {
+	MsgID    string    `json:"msg_id"`
+	Priority string    `json:"priority"`
+	At       time.Time `json:"at"`               // acceptance
+	Header   string    `json:"header,omitempty"` // lines of the publisher's own
+	Text     string    `json:"text"`             // the beginning, if it is UTF-8
+	Size     int       `json:"size"`             // of the payload, bytes
+	Whole    bool      `json:"whole"`            // Text is all of it
+}

@@ -1,0 +1,43 @@
+// Tables that live: rows are known by keys and stay in place while their figures change, so that focus and selection stay too.
+
+import { h, mark } from "./dom.js";
+
+/**
+ * A table of the document. Columns are { cell(td, row), class, head }: cell changes what is in td (it is called again and
+ * again), class is text or a function of the row, head makes it the row's header.
+ */
+export class Table {
+  #rows = new Map(); // elements by key
+
+  constructor(table, columns, key) {
+    this.table = table;
+    this.body = table.tBodies[0];
+    this.columns = columns;
+    this.key = key;
+  }
+
+  /** Shows these rows in this order. */
+  fill(rows) {
+    const stay = new Set(rows.map(this.key));
+    for (const [key, tr] of this.#rows) {
+      if (!stay.has(key)) { tr.remove(); this.#rows.delete(key); }
+    }
+    let before = this.body.firstElementChild;
+    for (const row of rows) {
+      const key = this.key(row);
+      let tr = this.#rows.get(key);
+      if (!tr) {
+        tr = h("tr", {}, ...this.columns.map((c) => h(c.head ? "th" : "td", c.head ? { scope: "row" } : {})));
+        this.#rows.set(key, tr);
+      }
+      if (tr === before) before = before.nextElementSibling;
+      else this.body.insertBefore(tr, before); // a row that stays where it is keeps the focus
+      this.columns.forEach((c, i) => {
+        const name = typeof c.class === "function" ? c.class(row) : c.class;
+        if (name) mark(tr.children[i], "class", name);
+        c.cell(tr.children[i], row);
+      });
+    }
+    if (this.table.hidden !== (rows.length === 0)) this.table.hidden = rows.length === 0;
+  }
+}
