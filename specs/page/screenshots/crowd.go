@@ -44,7 +44,7 @@ var publics = []struct {
 	{"crawl.pages", "pages to fetch, one worker each", 21600, 8},
 	{"metrics.stream", "readings, for whoever looks", 7200, 0},
 	{"reports.daily", "what was done, by day", 604800, 0},
-	{"任务.翻译", "texts to translate", 86400, 0},
+	{"translate.texts", "texts to translate", 86400, 0},
 }
 
 // gather has everyone come.
@@ -124,12 +124,12 @@ func private(nc *nats.Conn, ttl int) (string, error) {
 
 // workers share mailboxes, each at its own pace.
 func (c *crowd) workers(ctx context.Context) error {
-	for i, pace := range []time.Duration{9, 12, 16, 40} {
+	for i, pace := range []time.Duration{14, 18, 24, 60} {
 		if err := c.worker(ctx, fmt.Sprintf("worker-%d", i+1), "task.queue", "workers", pace*time.Millisecond); err != nil {
 			return err
 		}
 	}
-	for i, pace := range []time.Duration{120, 150, 260} {
+	for i, pace := range []time.Duration{170, 210, 420} {
 		if err := c.worker(ctx, fmt.Sprintf("crawler-%c", 'a'+i), "crawl.pages", "crawlers", pace*time.Millisecond); err != nil {
 			return err
 		}
@@ -196,14 +196,14 @@ func (c *crowd) senders(ctx context.Context) error {
 		most     float64 // a second
 		turn     float64 // seconds
 	}{
-		{"gateway", "task.queue", []byte(`{"job":"summarise","doc":4711}`), 300, 47},
-		{"gateway-urgent", "task.queue.urgent", []byte(`{"job":"answer","user":"ada"}`), 60, 31},
+		{"gateway", "task.queue", []byte(`{"job":"summarise","doc":4711}`), 220, 47},
+		{"gateway-urgent", "task.queue.urgent", []byte(`{"job":"answer","user":"ada"}`), 40, 31},
 		{"sensors", "metrics.stream", reading, 240, 61},
-		{"frontier", "crawl.pages.urgent", []byte(`{"url":"https://example.org/a"}`), 24, 37},
+		{"frontier", "crawl.pages.urgent", []byte(`{"url":"https://example.org/a"}`), 16, 37},
 		{"watchdog", "alerts.site.critical", []byte(`{"alert":"disk 91 % full"}`), .4, 23},
 		{"clerk", "reports.daily.urgent", []byte(`{"done":128,"failed":0}`), 1, 19},
 		{"asker", "agents.planner.urgent", []byte(`{"plan":"the week"}`), 2, 41},
-		{"translator", "任务.翻译", []byte(`{"text":"你好"}`), 3, 53},
+		{"translator", "translate.texts", []byte(`{"text":"Guten Morgen"}`), 3, 53},
 	} {
 		nc, err := c.connect(s.name)
 		if err != nil {

@@ -48,7 +48,7 @@ func shoot(ctx context.Context, url, secret, out string, wait time.Duration) err
 		chromedp.WaitVisible(chromedp.CSS("#public button.link")),
 		chromedp.Sleep(wait),
 		chromedp.SetValue(chromedp.CSS("#mail-id"), secret),
-		chromedp.Click(chromedp.CSS("#watch")),
+		press("watch"),
 		chromedp.WaitVisible(chromedp.CSS("#watched")),
 		say("critical", "The build is red: who takes it?"),
 		say("urgent", "Please read section 3 by noon."),
@@ -100,12 +100,17 @@ func (s shot) take(ctx context.Context) ([]byte, error) {
 	return chromedp.Run(ctx, chromedp.CaptureScreenshot())
 }
 
+// press presses a button of the page, wherever it is in the window.
+func press(id string) chromedp.Action[chromedp.Void] {
+	return chromedp.Evaluate[chromedp.Void](`document.getElementById("` + id + `").click()`)
+}
+
 // say sends a message with the form.
 func say(priority, text string) chromedp.Action[chromedp.Void] {
 	return chromedp.Steps(
-		chromedp.Click(chromedp.CSS(`input[value="`+priority+`"]`)),
+		chromedp.Evaluate[chromedp.Void](`document.querySelector('input[value="`+priority+`"]').checked = true`),
 		chromedp.SetValue(chromedp.CSS("#text"), text),
-		chromedp.Click(chromedp.CSS("#send")),
+		press("send"),
 		chromedp.Poll[chromedp.Void](`document.getElementById("text").value === "" && !document.getElementById("send").disabled`),
 	)
 }

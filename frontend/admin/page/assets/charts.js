@@ -69,7 +69,7 @@ class Chart {
       ...this.#size(),
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
-      padding: [8, 8, 0, 0],
+      padding: [8, 16, 0, 0],
       scales: {
         x: { time: false, range: () => this.range },
         y: { range: (_, low, high) => [0, !high ? 1 : high * 1.15] },

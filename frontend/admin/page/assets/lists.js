@@ -6,7 +6,8 @@ import { bytes, count, plural, span } from "./format.js";
 import { Table } from "./tables.js";
 
 const pageSize = 100; // mailboxes that one request brings
-const mostRows = 40; // clients and groups that are shown
+const mostGroups = 100; // that are asked for
+const few = 12; // rows of a table, until a person asks for all
 
 let pages = 1; // of mailboxes, how many are wanted
 let mailboxes = [];
@@ -20,13 +21,14 @@ const mailboxColumns = (name) => [
   { head: true, cell: name },
   depth("critical"), depth("urgent"), depth("normal"),
   { class: "n wide", cell: (td, m) => say(td, m.counted ? bytes(Object.values(m.depth).reduce((n, d) => n + d.bytes, 0)) : "…") },
-  { class: (m) => "n" + (m.waiting > 0 ? " warn" : ""), cell: (td, m) => say(td, readers(m)) },
+  { class: "n readers", cell: showReaders },
   { class: "n wide", cell: (td, m) => say(td, span((Date.parse(m.expires_at) - Date.now()) / 1000)) },
 ];
 
-function readers(m) {
-  const n = m.subscriptions + m.members;
-  return m.waiting > 0 ? `${count(n)} (${count(m.waiting)} behind)` : count(n);
+function showReaders(td, m) {
+  if (!td.firstChild) td.append(h("span"), h("small"));
+  say(td.firstChild, count(m.subscriptions + m.members));
+  say(td.lastChild, m.waiting > 0 ? `${count(m.waiting)} behind` : "");
 }
 
 const mailboxKey = (m) => `${m.account} ${m.name ?? m.hash} ${m.created_at}`;
@@ -40,11 +42,11 @@ export function makeLists(pick) {
     th.mailbox = m;
     say(th.firstChild, m.name);
     say(th.lastChild, [m.desc, m.account === "$G" ? "" : `account ${m.account}`].filter(Boolean).join(" · "));
-  }), mailboxKey);
+  }), mailboxKey, 2 * few);
   const priv = new Table(at("private"), mailboxColumns((th, m) => {
     mark(th, "data-mono", "");
     say(th, m.hash);
-  }), mailboxKey);
+  }), mailboxKey, few);
   const filter = at("filter");
 
   const showMailboxes = () => {
@@ -87,7 +89,7 @@ export async function readLists(signal) {
     after = page.next ?? "";
     more = after !== "";
   }
-  const [groups, clients] = await Promise.all([get(`/api/v1/groups?limit=${mostRows}`, signal), get("/api/v1/connections?limit=1000", signal)]);
+  const [groups, clients] = await Promise.all([get(`/api/v1/groups?limit=${mostGroups}`, signal), get("/api/v1/connections?limit=1000", signal)]);
   return { boxes, more, groups: groups.groups, moreGroups: Boolean(groups.next), clients: clients.connections };
 }
 
@@ -117,7 +119,7 @@ const groups = new Table(at("groups"), [
   { class: "n", cell: (td, g) => say(td, count(g.size)) },
   { class: "n", cell: (td, g) => say(td, count(g.held)) },
   { class: "members", cell: showMembers },
-], (g) => `${g.account} ${g.mailbox} ${g.group}`);
+], (g) => `${g.account} ${g.mailbox} ${g.group}`, few);
 
 function showGroups(rows, more, clients) {
   connections = new Map(clients.map((c) => [c.id, c]));
@@ -163,17 +165,16 @@ const clientTable = new Table(at("clients"), [
   { class: "n", cell: (td, c) => say(td, bytes(c.inflight_bytes)) },
   { class: "n wide", cell: (td, c) => say(td, count(c.delivered)) },
   { class: "n wide", cell: (td, c) => say(td, count(c.subscriptions + c.plain_subscriptions)) },
-], (c) => c.id);
+], (c) => c.id, few);
 
 function showClients(all) {
   const pressing = (c) => (c.slow ? 2 : c.waiting > 0 ? 1 : 0);
   const rows = [...all].sort((a, b) => pressing(b) - pressing(a) || a.id - b.id);
-  clientTable.fill(rows.slice(0, mostRows));
+  clientTable.fill(rows);
   const behind = rows.filter((c) => pressing(c) > 0).length;
   say(at("clients-note"), behind > 0 ?
     `${plural(behind, "reader does", "readers do")} not keep up. What they have not taken stays in its mailbox and holds nobody else up.` :
     rows.length > 0 ? "Every reader keeps up." : "");
-  show(at("clients-empty"), rows.length === 0 || rows.length > mostRows);
-  empty(at("clients-empty"), rows.length > 0 ? [`The first ${mostRows} of ${count(rows.length)} are shown; the API has the others.`] :
-    ["Nobody is connected. Any NATS client will do:", "nats sub '$mq9.AI.MAILBOX.MSG.task.queue.*'"]);
+  show(at("clients-empty"), rows.length === 0);
+  empty(at("clients-empty"), ["Nobody is connected. Any NATS client will do:", "nats sub '$mq9.AI.MAILBOX.MSG.task.queue.*'"]);
 }
