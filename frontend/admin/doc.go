@@ -1,6 +1,7 @@
 // Package admin is what a broker shows of itself over HTTP, and the little that it lets be changed there: health and
 // readiness, the admin API under /api/v1, and metrics for Prometheus.
 //
+//	GET  /                     all of this for people: package page
 //	GET  /healthz              the process is alive
 //	GET  /readyz               it should get traffic: durable writes work, the embedded server is up, it is not stopping
 //	GET  /metrics              for Prometheus
@@ -12,6 +13,8 @@
 //	GET  /api/v1/limits        and PUT
 //	GET  /api/v1/log-level     and PUT
 //	POST /api/v1/snapshot      of the durable tiers, into a new directory
+//	POST /api/v1/send          a message, by hand
+//	POST /api/v1/watch         a mailbox, as Server-Sent Events
 //	GET  /api/v1/openapi.json  all of this, for programs
 //
 // The package knows the broker through [Broker] and [Store], which its user implements; it imports nothing of the front.
@@ -24,7 +27,8 @@
 // # Who may ask
 //
 // Reading is open to whoever reaches the address, which is loopback unless configured otherwise. Changing is for programs on
-// the broker's own machine, and no web page of another origin can make a browser do it; see guard.go.
+// the broker's own machine, and no web page of another origin can make a browser do it; see guard.go. Sending and watching by hand is open like
+// reading, to whoever knows the mail_id, unless the broker's clients must authenticate.
 //
 // [Server] and [Instruments] are safe for concurrent use.
 package admin

@@ -17,9 +17,10 @@ func TestOpenAPIPaths(t *testing.T) {
 	if err := json.Unmarshal(openAPI, &doc); err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Broker: quiet{}, Store: &shelf{take: func(string) error { return nil }}})
+	s := New(Options{Broker: quiet{}, Desk: bareDesk{}, Store: &shelf{take: func(string) error { return nil }}})
 	served := []string{
 		StatusPath, EventsPath, MailboxesPath, ConnectionsPath, GroupsPath, LimitsPath, LogLevelPath, SnapshotPath, OpenAPIPath,
+		SendPath, WatchPath,
 	}
 	if len(served) != len(doc.Paths) {
 		t.Errorf("%d paths are served, %d documented", len(served), len(doc.Paths))

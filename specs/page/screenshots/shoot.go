@@ -15,16 +15,17 @@ import (
 // shot is one picture.
 type shot struct {
 	name, scheme  string
-	width, height int64 // of the window; the picture is as high as the page
+	width, height int64 // of the window
 	scale         float64
-	phone         bool
+	phone         bool   // the picture is as high as the window, else as the page
+	from          string // what is scrolled to
 }
 
 var shots = []shot{
-	{"light", "light", 1440, 1000, 1, false},
-	{"dark", "dark", 1440, 1000, 1, false},
-	{"phone", "light", 390, 844, 2, true},
-	{"phone-dark", "dark", 390, 844, 2, true},
+	{"light", "light", 1440, 1000, 1, false, "header"},
+	{"dark", "dark", 1440, 1000, 1, false, "header"},
+	{"phone", "light", 390, 844, 2, true, "header"},
+	{"phone-dark", "dark", 390, 844, 2, true, "#h-tiers"},
 }
 
 // shoot opens the page, uses it, waits until the charts have something to show, and takes the pictures.
@@ -70,7 +71,7 @@ func shoot(ctx context.Context, url, secret, out string, wait time.Duration) err
 	return nil
 }
 
-// take takes one picture of the whole page.
+// take takes one picture.
 func (s shot) take(ctx context.Context) ([]byte, error) {
 	size := func(height int64) chromedp.Action[chromedp.Void] {
 		return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -90,11 +91,15 @@ func (s shot) take(ctx context.Context) ([]byte, error) {
 	if err := chromedp.Do(ctx, size(s.height), scheme, chromedp.Sleep(settle)); err != nil {
 		return nil, err
 	}
-	height, err := chromedp.Run(ctx, chromedp.Evaluate[int64](`document.documentElement.scrollHeight`))
-	if err != nil {
-		return nil, err
+	height := s.height
+	if !s.phone {
+		var err error
+		if height, err = chromedp.Run(ctx, chromedp.Evaluate[int64](`document.documentElement.scrollHeight`)); err != nil {
+			return nil, err
+		}
 	}
-	if err := chromedp.Do(ctx, size(height), chromedp.Sleep(settle)); err != nil {
+	scroll := chromedp.Evaluate[chromedp.Void](`scrollTo(0, document.querySelector("` + s.from + `").getBoundingClientRect().top + scrollY - 24)`)
+	if err := chromedp.Do(ctx, size(height), scroll, chromedp.Sleep(settle)); err != nil {
 		return nil, err
 	}
 	return chromedp.Run(ctx, chromedp.CaptureScreenshot())

@@ -64,14 +64,15 @@ async function insist(signal, errand) {
   }
 }
 
-/** Asks for a token and waits until there is one. */
+/** Asks for a token and waits until there is one. Whoever needs one as well waits for the same. */
 function askToken(signal) {
-  const wrong = dropToken();
-  state("wait", "Token needed", wrong ? "The broker does not take this token." : "");
-  show(at("token-form"), true);
-  token ??= Promise.withResolvers();
-  signal.addEventListener("abort", () => token?.resolve(), { once: true });
-  return token.promise;
+  if (!token) {
+    const wrong = dropToken();
+    state("wait", "Token needed", wrong ? "The broker does not take this token." : "");
+    show(at("token-form"), true);
+    token = Promise.withResolvers();
+  }
+  return Promise.race([token.promise, new Promise((done) => signal.addEventListener("abort", done, { once: true }))]);
 }
 
 at("token-form").addEventListener("submit", (e) => {
