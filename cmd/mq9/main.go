@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mq9-broker/broker/cmd/mq9/client"
+	"github.com/mq9-broker/broker/cmd/mq9/top"
 )
 
 // Exit codes; the client commands have more.
@@ -22,6 +23,9 @@ type usageError struct{ error }
 
 // Unwrap returns the problem.
 func (e usageError) Unwrap() error { return e.error }
+
+// asUsage marks an error for the packages that commands come from.
+func asUsage(err error) error { return usageError{err} }
 
 // brokerGroup is the group of the root command's help for what runs a broker and looks after it.
 const brokerGroup = "broker"
@@ -64,7 +68,7 @@ func newRoot() *cobra.Command {
 		&cobra.Group{ID: client.GroupID, Title: "Mailboxes:"},
 		&cobra.Group{ID: brokerGroup, Title: "The broker:"},
 	)
-	for _, cmd := range []*cobra.Command{newServe(), newSnapshot(), newRestore(), newInspect(), newConfig()} {
+	for _, cmd := range []*cobra.Command{newServe(), newSnapshot(), newRestore(), newInspect(), newConfig(), top.New(noArgs, asUsage)} {
 		cmd.GroupID = brokerGroup
 		root.AddCommand(cmd)
 	}
