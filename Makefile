@@ -23,7 +23,7 @@ SUDO        := $(if $(filter 0,$(shell id -u)),,sudo)
 DEBIAN      := librocksdb-dev liblz4-dev libsnappy-dev libzstd-dev libbz2-dev zlib1g-dev libgflags-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install test test-crash test-long lint vet unit race specs stress clients fuzz bench bench-quick bench-compare peers fmt tools rocksdb strace chromium redis clean
+.PHONY: help run build install test test-crash test-long lint vet unit race specs stress clients page screenshots fuzz bench bench-quick bench-compare peers fmt tools rocksdb strace chromium redis clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,13 @@ clients: $(BIN)/mq9-race $(TOOLS)/nats specs/clients/node_modules chromium ## th
 	@mkdir -p $(REPORTS)
 	MQ9_BIN=$(BIN)/mq9-race NATS_CLI=$(TOOLS)/nats go tool ginkgo run --no-color --race --timeout 10m ./specs/clients 2>&1 | tee $(REPORTS)/clients.log
 
+page: $(BIN)/mq9-race chromium ## the broker's page in headless Chromium
+	@mkdir -p $(REPORTS)
+	MQ9_BIN=$(BIN)/mq9-race go tool ginkgo run --no-color --race --timeout 10m ./specs/page 2>&1 | tee $(REPORTS)/page.log
+
+screenshots: build chromium ## make the pictures of the page that the README shows
+	go run ./specs/page/screenshots -bin $(BIN)/mq9
+
 fuzz: rocksdb ## every fuzz target for FUZZTIME (20s)
 	@mkdir -p $(REPORTS)
 	.ci/fuzz $(FUZZTIME) 2>&1 | tee $(REPORTS)/fuzz.log
@@ -114,9 +121,9 @@ redis:
 strace:
 	@command -v strace >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends strace; }
 
-# For the specs of what runs in a browser.
+# For the specs of what runs in a browser, and for the pictures of the page.
 chromium:
-	@command -v chromium >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends chromium; }
+	@command -v chromium >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends chromium fonts-dejavu-core; }
 
 $(BIN)/mq9-race: rocksdb FORCE
 	go build -race $(GOFLAGS_VER) -o $@ ./cmd/mq9

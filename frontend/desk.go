@@ -1,6 +1,7 @@
 package frontend
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -35,11 +36,9 @@ func (d desk) Send(ctx context.Context, letter admin.Letter) (admin.Sent, error)
 }
 
 func (d desk) send(ctx context.Context, letter admin.Letter) (mq9.MsgID, *mq9.Error) {
-	p, refusal := mq9.Normal, (*mq9.Error)(nil)
-	if letter.Priority != "" {
-		if p, refusal = priority(letter.Priority); refusal != nil {
-			return 0, refusal
-		}
+	p, refusal := priority(cmp.Or(letter.Priority, mq9.Normal.String()))
+	if refusal != nil {
+		return 0, refusal
 	}
 	client, id, refusal := d.open(letter.MailID, letter.Account)
 	if refusal != nil {

@@ -10,6 +10,7 @@ import (
 
 // The desk is for the broker's own page and for programs: no other page makes a browser use it, not even one whose name leads here.
 func TestDeskGuard(t *testing.T) {
+	gate := &Gate{}
 	s := New(Options{Broker: quiet{}, Desk: bareDesk{}, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	for name, c := range map[string]struct {
 		change func(*http.Request)
@@ -36,7 +37,7 @@ func TestDeskGuard(t *testing.T) {
 			r.Header.Set("Content-Type", "application/json")
 			c.change(r)
 			w := httptest.NewRecorder()
-			s.ServeHTTP(w, r)
+			gate.Protect(s).ServeHTTP(w, r)
 			if w.Code != c.status {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}

@@ -10,14 +10,15 @@ import (
 	"os"
 	"strings"
 
+	"github.com/mq9-broker/broker/frontend/admin/page"
 	"github.com/mq9-broker/broker/mq9"
 )
 
 // minToken is the least length of the token that opens the HTTP endpoints, bytes.
 const minToken = 16
 
-// Gate stands before the HTTP endpoints. /healthz and /readyz are open to everybody; the rest wants the bearer token if there is
-// one. Without a token, which goes on the loopback only, it wants requests to be addressed to this machine: a web page whose name was made to
+// Gate stands before the HTTP endpoints. /healthz and /readyz are open to everybody, and so are the files of the page, which say nothing of
+// the broker and ask for the token themselves; the rest wants the bearer token if there is one. Without a token, which goes on the loopback only, it wants requests to be addressed to this machine: a web page whose name was made to
 // point here is not answered. It is immutable and safe for concurrent use.
 type Gate struct {
 	sum    [sha256.Size]byte // of the token
@@ -80,6 +81,9 @@ func (g *Gate) Protect(endpoints http.Handler) http.Handler {
 
 // check says why a request is not let through, or nil.
 func (g *Gate) check(r *http.Request) error {
+	if g.locked && isPage(r) {
+		return nil
+	}
 	if g.locked {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		// Sums have one length, so that comparing them tells nothing of the token's.
@@ -98,6 +102,9 @@ func (g *Gate) check(r *http.Request) error {
 	}
 	return nil
 }
+
+// isPage reports whether a request is for a file of the page.
+func isPage(r *http.Request) bool { return r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, page.Prefix) }
 
 // isLoopback reports whether only programs on this machine can reach an address.
 func isLoopback(address string) bool {

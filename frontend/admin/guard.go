@@ -5,7 +5,6 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"strings"
 
 	"github.com/mq9-broker/broker/mq9"
 )
@@ -30,19 +29,12 @@ func checkChange(r *http.Request) *mq9.Error {
 // ownPage lets requests of other origins through to nobody.
 var ownPage = http.NewCrossOriginProtection()
 
-// checkPage refuses a request to the desk that a page of another origin made a browser send. Such a page may also have made its own
-// name lead to this broker, so the page must have been opened under an address, or as localhost.
+// checkPage refuses a request to the desk that a page of another origin made a browser send. (A page whose name was made to lead here
+// does not pass the [Gate].)
 func checkPage(r *http.Request) *mq9.Error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" || ownPage.Check(r) != nil {
 		return mq9.Errorf(mq9.CodeForbidden, "this is for the broker's own page and for programs: send Content-Type: application/json, and no Origin of another")
-	}
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if host != "localhost" && net.ParseIP(strings.Trim(host, "[]")) == nil {
-		return mq9.Errorf(mq9.CodeForbidden, "mailboxes are not used under the name of a host: open the page by the broker's IP address, or as localhost")
 	}
 	return nil
 }

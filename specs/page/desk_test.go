@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -121,22 +120,11 @@ var _ = Describe("The form", func() {
 	})
 
 	It("asks for a token where one is needed, and keeps it for the tab", func() {
-		const token = "Bearer open-sesame"
-		behind, err := url.Parse("http://" + own.HTTP)
-		Expect(err).NotTo(HaveOccurred())
-		proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(behind) }, FlushInterval: -1}
-		door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.HasPrefix(r.URL.Path, "/api/") && r.Header.Get("Authorization") != token {
-				w.Header().Set("Content-Type", "application/json")
-				w.WriteHeader(http.StatusUnauthorized)
-				_, _ = io.WriteString(w, `{"error":"a token is needed","code":401}`)
-				return
-			}
-			proxy.ServeHTTP(w, r)
-		}))
-		DeferCleanup(door.Close)
-		DeferCleanup(door.CloseClientConnections)
-		closed := open(door.URL + "/")
+		const token = "open-sesame-or-not"
+		file := filepath.Join(GinkgoT().TempDir(), "token")
+		Expect(os.WriteFile(file, []byte(token+"\n"), 0o600)).To(Succeed())
+		locked := harness.StartBroker(program, "--http-token-file", file)
+		closed := open("http://" + locked.HTTP + "/")
 		Eventually(closed.text("#state")).Should(Equal("Token needed"))
 		enter := func(word string) {
 			closed.fill("token", word)
@@ -145,11 +133,11 @@ var _ = Describe("The form", func() {
 		Eventually(closed.text("#token-form label")).Should(Equal("This broker asks for a token"))
 		enter("wrong")
 		Eventually(closed.text("#notice")).Should(Equal("The broker does not take this token."))
-		enter("open-sesame")
+		enter(token)
 		Eventually(closed.text("#state")).Should(Equal("Ready"))
 		Expect(closed.text("#token-form")()).To(BeEmpty())
-		Expect(closed.document()).NotTo(ContainSubstring("open-sesame"))
-		Expect(closed.mentions("open-sesame")).To(BeFalse())
+		Expect(closed.document()).NotTo(ContainSubstring(token))
+		Expect(closed.mentions(token)).To(BeFalse())
 		closed.do(chromedp.Reload())
 		Eventually(closed.text("#state")).Should(Equal("Ready"), "the tab remembers it")
 		eval[chromedp.Void](closed, `sessionStorage.clear()`)
@@ -188,8 +176,8 @@ var _ = Describe("Sending and watching over HTTP", func() {
 	})
 
 	It("is closed where clients must say who they are", func() {
-		file := GinkgoT().TempDir() + "/nats.conf"
-		Expect(writeFile(file, "authorization { user: ada, password: secret }\n")).To(Succeed())
+		file := filepath.Join(GinkgoT().TempDir(), "nats.conf")
+		Expect(os.WriteFile(file, []byte("authorization { user: ada, password: secret }\n"), 0o600)).To(Succeed())
 		own := harness.StartBroker(program, "--nats-config", file)
 		agent := own.Connect(nats.UserInfo("ada", "secret"))
 		id := agent.Private()

@@ -3,7 +3,6 @@ package page_test
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -14,8 +13,6 @@ import (
 
 	"github.com/mq9-broker/broker/specs/harness"
 )
-
-func writeFile(name, text string) error { return os.WriteFile(name, []byte(text), 0o600) }
 
 // contrasts returns the texts of the page whose contrast with what is behind them is too low (WCAG 2.2, 1.4.3).
 const contrasts = `(() => {

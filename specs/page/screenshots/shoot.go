@@ -30,7 +30,7 @@ var shots = []shot{
 
 // shoot opens the page, uses it, waits until the charts have something to show, and takes the pictures.
 func shoot(ctx context.Context, url, secret, out string, wait time.Duration) error {
-	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // pictures for everybody
+	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
 	var options []chromedp.ContextOption
@@ -63,7 +63,7 @@ func shoot(ctx context.Context, url, secret, out string, wait time.Duration) err
 			return err
 		}
 		file := filepath.Join(out, s.name+".png")
-		if err := os.WriteFile(file, picture, 0o644); err != nil { //nolint:gosec // pictures for everybody
+		if err := os.WriteFile(file, picture, 0o644); err != nil {
 			return err
 		}
 		fmt.Println(file)
