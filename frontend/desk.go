@@ -44,7 +44,7 @@ func (d desk) send(ctx context.Context, letter admin.Letter) (mq9.MsgID, *mq9.Er
 	if refusal != nil {
 		return 0, refusal
 	}
-	if most := int(d.s.nats.options.MaxPayload); most > 0 && len(letter.Text) > most {
+	if most := d.s.nats.settings.Load().maxPayload; most > 0 && len(letter.Text) > most {
 		return 0, errTooLarge
 	}
 	receipt := make(slip, 1)
@@ -78,7 +78,8 @@ func (d desk) open(mailID, account string) (*actors.Client, mq9.MailID, *mq9.Err
 // authenticates reports whether clients must say who they are.
 func (e *embedded) authenticates() bool {
 	v, err := e.server.Varz(nil)
-	return err != nil || v.AuthRequired || v.TLSVerify || e.tls != nil && e.tls.mustBring
+	tls := e.settings.Load().tls
+	return err != nil || v.AuthRequired || v.TLSVerify || tls != nil && tls.mustBring
 }
 
 // priority reads the name of one.
