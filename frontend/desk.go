@@ -49,6 +49,7 @@ func (d desk) send(ctx context.Context, letter admin.Letter) (mq9.MsgID, *mq9.Er
 	}
 	receipt := make(slip, 1)
 	client.Send(id, actors.Draft{Priority: p, Payload: []byte(letter.Text)}, receipt)
+	client.Flush()
 	select {
 	case r := <-receipt:
 		return r.id, r.err

@@ -104,7 +104,9 @@ func (g *Gate) check(r *http.Request) error {
 }
 
 // isPage reports whether a request is for a file of the page.
-func isPage(r *http.Request) bool { return r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, page.Prefix) }
+func isPage(r *http.Request) bool {
+	return r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, page.Prefix)
+}
 
 // isLoopback reports whether only programs on this machine can reach an address.
 func isLoopback(address string) bool {
