@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mq9-broker/broker/cmd/mq9/client"
+	"github.com/mq9-broker/broker/cmd/mq9/guides"
 	"github.com/mq9-broker/broker/cmd/mq9/top"
 )
 
@@ -74,6 +75,7 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(newVersion())
 	root.AddCommand(client.Commands()...)
+	root.AddCommand(guides.Topics()...)
 	root.SetHelpCommand(client.NewHelp())
 	return root
 }

@@ -224,15 +224,16 @@ func (b *broker) announce(c *config.Loaded, out io.Writer, log *slog.Logger) {
 		server = " -s " + reachable(addr)
 	}
 	_, err := fmt.Fprintf(out, `
-mq9 %s takes NATS clients at %s. In another terminal, try:
+mq9 %s takes clients at %s. In another terminal, try:
 
-  nats%[3]s request '$mq9.AI.MAILBOX.CREATE' '{"public":true,"name":"tour","ttl":3600}'
-  nats%[3]s pub '$mq9.AI.MAILBOX.MSG.tour.critical' 'first things first'
-  nats%[3]s sub '$mq9.AI.MAILBOX.MSG.tour.*'
+  mq9 create%[3]s --public tour --ttl 1h
+  mq9 send%[3]s tour 'first things first' --priority critical
+  mq9 watch%[3]s tour
 
+Any NATS client works as well: mq9 help clients. What goes on here: http://%[4]s/
 Ctrl-C stops the broker.
 
-`, version, b.front.Addr(), server)
+`, version, b.front.Addr(), server, reachable(b.front.HTTPAddr().String()))
 	if err != nil {
 		log.Debug("nobody takes the greeting", "error", err)
 	}

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -47,8 +49,8 @@ func newSnapshot() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&address, "http", frontend.DefaultHTTP, "the broker's --http address, `host:port`")
-	cmd.Flags().StringVar(&tokenFile, "http-token-file", "", "`file` that holds the token of that address, if it has one")
+	cmd.Flags().StringVar(&address, "http", cmp.Or(os.Getenv("MQ9_HTTP"), frontend.DefaultHTTP), "the broker's --http address, `host:port`; MQ9_HTTP says it too")
+	cmd.Flags().StringVar(&tokenFile, "http-token-file", os.Getenv("MQ9_HTTP_TOKEN_FILE"), "`file` that holds the token of that address, if it has one; or MQ9_HTTP_TOKEN_FILE")
 	return cmd
 }
 
