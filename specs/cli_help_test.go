@@ -68,6 +68,7 @@ var _ = Describe("The commands help", func() {
 		for topic, says := range map[string]string{
 			"mailboxes": "PRIVATE", "priorities": "first in is first out", "workers": "--exec", "security": "like a password",
 			"connection": "NATS_URL", "exit-codes": "the broker refused", "scripting": "--json",
+			"operations": "A NEWCOMER'S HOUR", "clients": "WHAT TO KNOW FIRST",
 		} {
 			Expect(root).To(ContainSubstring("mq9 " + topic))
 			Expect(sh.prints("help", topic)).To(ContainSubstring(says))

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -150,6 +151,20 @@ var _ = Describe("Starting", func() {
 		Expect(code).To(BeZero())
 		Expect(stdout).To(MatchRegexp(`^mq9 \S+`))
 		Expect(stderr).To(BeEmpty())
+	})
+
+	It("greets with commands that work as they stand, and with the page's address", func() {
+		own := harness.StartBroker(program)
+		Expect(own.Log()).To(ContainSubstring("http://" + own.HTTP + "/"))
+		commands := regexp.MustCompile(`(?m)^  mq9 (create|send|watch) .*$`).FindAllString(own.Log(), -1)
+		Expect(commands).To(HaveLen(3))
+		for _, line := range append(commands[:2], commands[2]+" --count 1 --raw") {
+			out, err := exec.Command("bash", "-c", strings.Replace(line, "mq9", program, 1)).CombinedOutput()
+			Expect(err).NotTo(HaveOccurred(), "%s\n%s", line, out)
+			if strings.Contains(line, "watch") {
+				Expect(string(out)).To(Equal("first things first\n"))
+			}
+		}
 	})
 
 	It("can log JSON, line by line", func() {

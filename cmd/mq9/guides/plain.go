@@ -7,8 +7,13 @@ import (
 	"text/tabwriter"
 )
 
-// links matches [text](where).
-var links = regexp.MustCompile(`\[([^\]]+)\]\(([^)]+)\)`)
+var (
+	// links matches [text](where).
+	links = regexp.MustCompile(`\[([^\]]+)\]\(([^)]+)\)`)
+
+	// emphasis matches *text* and **text**.
+	emphasis = regexp.MustCompile(`\*+([^*]+)\*+`)
+)
 
 // plain renders the little Markdown that the guides use as text for a terminal: headings, fences, tables, links and emphasis.
 func plain(markdown string) string {
@@ -49,15 +54,19 @@ func inline(line string) string {
 		m := links.FindStringSubmatch(link)
 		text, where := m[1], m[2]
 		guide, _, _ := strings.Cut(where, "#")
-		switch {
-		case guide == "":
+		switch guide {
+		case "":
 			return text // of this guide
-		case guide == "operations.md", guide == "clients.md":
+		case "operations.md", "clients.md":
 			return fmt.Sprintf("%s (mq9 help %s)", text, strings.TrimSuffix(guide, ".md"))
 		}
 		return fmt.Sprintf("%s (%s)", text, strings.TrimLeft(where, "./"))
 	})
-	return strings.ReplaceAll(line, "**", "")
+	parts := strings.Split(line, "`") // every other one is code, in which an asterisk is one
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = emphasis.ReplaceAllString(parts[i], "$1")
+	}
+	return strings.Join(parts, "`")
 }
 
 // aligned renders the rows of a table in columns, without the line below its head.

@@ -10,7 +10,7 @@ func TestPlain(t *testing.T) {
 	for _, c := range []struct{ name, markdown, text string }{
 		{"headings", "# Title\n\n## Part\n\n### Detail\n", "TITLE\n\nPART\n\n  Detail\n"},
 		{"a fence", "```console run\n$ mq9 ls box\n\n# no heading\n```\n", "    $ mq9 ls box\n\n    # no heading\n"},
-		{"emphasis", "It is **never** `quiet`.\n", "It is never `quiet`.\n"},
+		{"emphasis", "It is **never** `quiet`, *never*; `a.*` is no `b.*`.\n", "It is never `quiet`, never; `a.*` is no `b.*`.\n"},
 		{"a link to the other guide", "See [errors](clients.md#errors).\n", "See errors (mq9 help clients).\n"},
 		{"a link inside", "See [below](#tls).\n", "See below.\n"},
 		{"a link elsewhere", "See [it](../../../README.md#security).\n", "See it (README.md#security).\n"},
@@ -22,6 +22,8 @@ func TestPlain(t *testing.T) {
 		}
 	}
 }
+
+var code = regexp.MustCompile("`[^`]*`")
 
 // Links and lines are as a reader needs them.
 func TestGuidesAreWellFormed(t *testing.T) {
@@ -35,6 +37,9 @@ func TestGuidesAreWellFormed(t *testing.T) {
 			}
 			if title, is := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); is && strings.HasPrefix(line, "##") && !fenced {
 				headings[anchor(title)] = true
+			}
+			if outside := code.ReplaceAllString(inline(line), ""); !fenced && strings.Contains(outside, "*") {
+				t.Errorf("%s: emphasis over the end of a line: %s", name, line)
 			}
 			if n := len([]rune(line)); n > 120 && !fenced && !strings.HasPrefix(line, "|") {
 				t.Errorf("%s: a line of %d characters, which no terminal shows whole: %s", name, n, line)
