@@ -17,6 +17,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\b0[0-9a-v]{12}\b`), "<msg_id>"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d\b`), "<date>"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "<clock>"},
+	{regexp.MustCompile(`\b\d+h\d+m\b`), "<duration>"},
 	{regexp.MustCompile(`\d+(\.\d+)?(ms|µs|s)\b`), "<duration>"},
 	{regexp.MustCompile(`\d+(\.\d+)? [KMG]iB\b`), "<size>"},
 	{regexp.MustCompile(`up to \d+`), "up to <id>"},

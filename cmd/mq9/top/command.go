@@ -1,6 +1,7 @@
 package top
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,7 +61,7 @@ func New(args cobra.PositionalArgs, usage func(error) error) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&address, "http", frontend.DefaultHTTP, "the broker's --http address, `host:port`")
+	cmd.Flags().StringVar(&address, "http", cmp.Or(os.Getenv("MQ9_HTTP"), frontend.DefaultHTTP), "the broker's --http address, `host:port`; MQ9_HTTP says it too")
 	cmd.Flags().DurationVar(&interval, "interval", time.Second, "`time` between two looks")
 	cmd.Flags().BoolVar(&once, "once", false, "print one view and end, as into a pipe")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one look as JSON and end")
