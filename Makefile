@@ -9,12 +9,14 @@ FUZZTIME    ?= 10s
 SPEC_PROCS  ?= 4
 LINTER      := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 NATS_CLI    := github.com/nats-io/natscli/nats@v0.5.0
+VULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+CYCLONEDX   := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 GOFLAGS_VER := -ldflags '-X main.version=$(VERSION)'
 # The packages that `go test` runs; the specs have a target of their own.
 UNIT         = $(shell go list ./... 2>/dev/null | grep -v /specs)
 # One package after the other: each wants the machine for itself.
 STRESS      := go test -count=1 -p 1 -v -timeout 60m
-# Where `make install` puts what MQ9 names, the unit and the configuration; DESTDIR goes before all of them.
+# Where `make install` puts what MQ9 names, the unit, the configuration and the completions; DESTDIR goes before all of them.
 MQ9         ?= $(BIN)/mq9
 PREFIX      ?= /usr/local
 SYSCONFDIR  ?= /etc
@@ -23,7 +25,7 @@ SUDO        := $(if $(filter 0,$(shell id -u)),,sudo)
 DEBIAN      := librocksdb-dev liblz4-dev libsnappy-dev libzstd-dev libbz2-dev zlib1g-dev libgflags-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install test test-crash test-long lint vet unit race specs stress clients page screenshots fuzz bench bench-quick bench-compare peers fmt tools rocksdb strace chromium redis clean
+.PHONY: help run build install dist test test-crash test-long test-dist vuln licences licences-check lint vet unit race specs stress clients page screenshots fuzz bench bench-quick bench-compare peers fmt tools rocksdb strace chromium redis clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,13 +36,17 @@ run: build ## install what is missing, build, and serve on 127.0.0.1:4222
 build: rocksdb ## bin/mq9
 	go build $(GOFLAGS_VER) -o $(BIN)/mq9 ./cmd/mq9
 
-install: ## what was built, with a systemd unit and a configuration: PREFIX (/usr/local), SYSCONFDIR (/etc), DESTDIR
+install: ## what was built, with unit, configuration and completions: PREFIX (/usr/local), SYSCONFDIR (/etc), DESTDIR
 	@test -x $(MQ9) || { echo "$(MQ9) is not there: run make build first" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)/mq9
 	install -m 0755 $(MQ9) $(DESTDIR)$(PREFIX)/bin/mq9
 	sed -e 's|@BINDIR@|$(PREFIX)/bin|' -e 's|@CONFDIR@|$(SYSCONFDIR)/mq9|' cmd/mq9/packaging/mq9.service >$(DESTDIR)$(UNITDIR)/mq9.service
 	install -m 0644 cmd/mq9/packaging/mq9.toml $(DESTDIR)$(SYSCONFDIR)/mq9/mq9.toml.example
 	test -e $(DESTDIR)$(SYSCONFDIR)/mq9/mq9.toml || install -m 0644 cmd/mq9/packaging/mq9.toml $(DESTDIR)$(SYSCONFDIR)/mq9/mq9.toml
+	cmd/mq9/packaging/completions $(MQ9) $(addprefix $(DESTDIR)$(PREFIX)/share/,bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+
+dist: rocksdb $(TOOLS)/cyclonedx-gomod ## a tarball that needs nothing else on Linux, RocksDB inside: into bin/dist
+	cmd/mq9/packaging/dist $(VERSION) $(TOOLS)/cyclonedx-gomod
 
 test: ## everything that CI checks, with totals at the end
 	.ci/test
@@ -73,6 +79,10 @@ test-long: $(BIN)/mq9-race test-crash ## also 10,000 random plans, and pressure 
 	MQ9_BIN=$(BIN)/mq9-race $(STRESS) ./specs/model -seeds 10000
 	MQ9_BIN=$(BIN)/mq9-race $(STRESS) ./specs/pressure -full
 
+test-dist: dist ## the tarball, in an empty root
+	@mkdir -p $(REPORTS)
+	MQ9_DIST=$(BIN)/dist go tool ginkgo run --no-color --timeout 10m ./specs/dist 2>&1 | tee $(REPORTS)/test-dist.log
+
 clients: $(BIN)/mq9-race $(TOOLS)/nats specs/clients/node_modules chromium ## the same flows through the nats command, nats.js, and nats.js in Chromium
 	@mkdir -p $(REPORTS)
 	MQ9_BIN=$(BIN)/mq9-race NATS_CLI=$(TOOLS)/nats go tool ginkgo run --no-color --race --timeout 10m ./specs/clients 2>&1 | tee $(REPORTS)/clients.log
@@ -87,6 +97,15 @@ screenshots: build chromium ## make the pictures of the page that the README sho
 fuzz: rocksdb ## every fuzz target for FUZZTIME (10s)
 	@mkdir -p $(REPORTS)
 	.ci/fuzz $(FUZZTIME) 2>&1 | tee $(REPORTS)/fuzz.log
+
+vuln: rocksdb $(TOOLS)/govulncheck ## known vulnerabilities that the code can reach
+	.ci/vuln $(TOOLS)/govulncheck
+
+licences: ## write the list of what the binary carries, and under which licences
+	go run ./cmd/mq9/packaging/licences list >$(BIN)/LICENCES.md && mv $(BIN)/LICENCES.md cmd/mq9/packaging/licences/LICENCES.md
+
+licences-check: ## whether that list is up to date, and all of them are allowed
+	go run ./cmd/mq9/packaging/licences check
 
 bench: build peers ## side by side with other brokers, 15 minutes on an idle machine: the table, and benchmarks/RESULTS.md
 	go run ./benchmarks/compare -out benchmarks
@@ -133,6 +152,12 @@ $(TOOLS)/golangci-lint:
 
 $(TOOLS)/nats:
 	GOBIN=$(CURDIR)/$(TOOLS) go install $(NATS_CLI)
+
+$(TOOLS)/govulncheck:
+	GOBIN=$(CURDIR)/$(TOOLS) go install $(VULNCHECK)
+
+$(TOOLS)/cyclonedx-gomod:
+	GOBIN=$(CURDIR)/$(TOOLS) go install $(CYCLONEDX)
 
 specs/clients/node_modules: specs/clients/package-lock.json
 	cd specs/clients && npm ci --no-audit --no-fund

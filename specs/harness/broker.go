@@ -29,6 +29,7 @@ type Broker struct {
 	DataDir string
 	Flags   []string // besides the addresses and the data directory
 	Env     []string // besides what the suite has, NAME=value
+	Root    string   // the directory that is / to the process, if any; Binary and DataDir are paths in it
 
 	cmd     *exec.Cmd
 	exited  chan struct{} // closed when cmd has been waited for
@@ -75,6 +76,9 @@ func (b *Broker) Command() *exec.Cmd {
 	if len(b.Env) > 0 {
 		cmd.Env = append(os.Environ(), b.Env...)
 	}
+	if b.Root != "" {
+		Confine(cmd, b.Root)
+	}
 	return cmd
 }
 
@@ -85,7 +89,9 @@ func (b *Broker) Start() {
 	Expect(err).NotTo(HaveOccurred())
 	cmd, exited := b.Command(), make(chan struct{})
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Dir = filepath.Dir(b.logPath)
+	if b.Root == "" {
+		cmd.Dir = filepath.Dir(b.logPath)
+	}
 	Expect(cmd.Start()).To(Succeed())
 	b.cmd, b.exited = cmd, exited
 	go func() {
