@@ -90,7 +90,7 @@ var _ = Describe("As a service", func() {
 		Expect(err).NotTo(HaveOccurred(), "%s", out)
 	}
 
-	It("is installed with a unit and a configuration; an edited one is kept", func() {
+	It("is installed with a unit, a configuration and completions; an edited one is kept", func() {
 		dest := GinkgoT().TempDir()
 		install("DESTDIR=" + dest)
 		out, err := exec.Command(filepath.Join(dest, "usr/local/bin/mq9"), "version").Output()
@@ -99,6 +99,9 @@ var _ = Describe("As a service", func() {
 		unit, err := os.ReadFile(filepath.Join(dest, "usr/local/lib/systemd/system/mq9.service"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(string(unit)).To(And(ContainSubstring("\nExecStart=/usr/local/bin/mq9 serve\n"), ContainSubstring("=/etc/mq9/mq9.toml\n"), Not(ContainSubstring("@BIN"))))
+		for _, completion := range []string{"bash-completion/completions/mq9", "zsh/site-functions/_mq9", "fish/vendor_completions.d/mq9.fish"} {
+			Expect(os.ReadFile(filepath.Join(dest, "usr/local/share", completion))).NotTo(BeEmpty())
+		}
 		conf := filepath.Join(dest, "etc/mq9/mq9.toml")
 		Expect(exec.Command(program, "config", "check", conf).Run()).To(Succeed())
 
