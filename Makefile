@@ -102,6 +102,7 @@ vuln: rocksdb $(TOOLS)/govulncheck ## known vulnerabilities that the code can re
 	.ci/vuln $(TOOLS)/govulncheck
 
 licences: ## write the list of what the binary carries, and under which licences
+	@mkdir -p $(BIN)
 	go run ./cmd/mq9/packaging/licences list >$(BIN)/LICENCES.md && mv $(BIN)/LICENCES.md cmd/mq9/packaging/licences/LICENCES.md
 
 licences-check: ## whether that list is up to date, and all of them are allowed

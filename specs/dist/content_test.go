@@ -81,11 +81,14 @@ var _ = Describe("The tarball", func() {
 		Expect(bom.BOMFormat).To(Equal("CycloneDX"))
 		versions := map[string]string{}
 		for _, c := range bom.Components {
-			Expect(c.Version).NotTo(BeEmpty(), c.Name)
-			Expect(c.PURL).To(HavePrefix("pkg:"), c.Name)
 			Expect(c.Licenses).To(HaveLen(1), c.Name)
+			if !strings.HasPrefix(c.Name, "./") { // what is kept in the repository is of its version
+				Expect(c.Version).NotTo(BeEmpty(), c.Name)
+				Expect(c.PURL).To(HavePrefix("pkg:"), c.Name)
+			}
 			versions[c.Name] = c.Version
 		}
+		Expect(versions).To(HaveKey("./frontend/admin/page/assets/vendor"))
 		list, texts := content("LICENCES.md"), content("LICENCES.txt")
 		for _, m := range info.Deps {
 			Expect(versions).To(HaveKeyWithValue(m.Path, m.Version))

@@ -103,7 +103,7 @@ func TestAPackageMayHaveAnotherLicenceThanItsModule(t *testing.T) {
 
 func TestABillOfMaterialsIsCompleted(t *testing.T) {
 	var out bytes.Buffer
-	parts := []part{{Name: "example.org/x", Files: []file{{Licence: "MIT"}}}}
+	parts := []part{{Name: "example.org/x", Files: []file{{Licence: "MIT"}}}, {Name: "./vendor", Files: []file{{Licence: "ISC"}}}}
 	libs := []debian{{library{"RocksDB", "librocksdb.a", "Apache-2.0"}, "librocksdb-dev", "7.8.3-2", "amd64"}}
 	if err := complete(strings.NewReader(`{"metadata":{"tools":[{"hashes":["of this machine"]}]},"components":[{"name":"example.org/x","version":"v1"}]}`), &out, parts, libs); err != nil {
 		t.Fatal(err)
@@ -118,6 +118,7 @@ func TestABillOfMaterialsIsCompleted(t *testing.T) {
 	}
 	want := []component{
 		{"example.org/x", "v1", "", []struct{ Expression string }{{"MIT"}}},
+		{"./vendor", "", "", []struct{ Expression string }{{"ISC"}}},
 		{"librocksdb-dev", "7.8.3-2", "pkg:deb/debian/librocksdb-dev@7.8.3-2?arch=amd64", []struct{ Expression string }{{"Apache-2.0"}}},
 	}
 	if !reflect.DeepEqual(bom.Components, want) || strings.Contains(out.String(), "of this machine") {

@@ -16,6 +16,9 @@ import (
 	"strings"
 )
 
+// here begins the names of parts that are kept in this repository.
+const here = "./"
+
 // part is something of others that is compiled into the binary.
 type part struct {
 	Name    string // a module's path, or a directory of this repository
@@ -42,6 +45,9 @@ func (p part) Licence() string {
 	slices.Sort(ids)
 	return strings.Join(slices.Compact(ids), " AND ")
 }
+
+// vendored says whether the part is kept in this repository.
+func (p part) vendored() bool { return strings.HasPrefix(p.Name, here) }
 
 func (f file) ids() []string {
 	if f.Licence == "" {
@@ -82,7 +88,7 @@ func carried() ([]part, error) {
 				return nil, err
 			}
 		case p.Module.Main:
-			err = vendored(parts, p.Module.Dir, p.Dir)
+			err = addVendored(parts, p.Module.Dir, p.Dir)
 		default:
 			name := p.Module.Path
 			if parts[name] == nil {
@@ -160,9 +166,9 @@ func (p *part) add(root, path string) error {
 	return nil
 }
 
-// vendored adds what a package of this repository keeps from others below its own directory, such as scripts of a page. Its licence
+// addVendored adds what a package of this repository keeps from others below its own directory, such as scripts of a page. Its licence
 // lies beside it.
-func vendored(parts map[string]*part, root, dir string) error {
+func addVendored(parts map[string]*part, root, dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !licenceName.MatchString(d.Name()) || filepath.Ext(path) == ".go" {
 			return err
@@ -171,7 +177,7 @@ func vendored(parts map[string]*part, root, dir string) error {
 		if err != nil {
 			return err
 		}
-		name := "./" + filepath.ToSlash(rel)
+		name := here + filepath.ToSlash(rel)
 		if parts[name] == nil {
 			parts[name] = &part{Name: name}
 		}

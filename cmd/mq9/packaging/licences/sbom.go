@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// complete copies a CycloneDX bill of materials of the binary, in JSON, and adds what the tool that made it cannot see: the licences of the
-// parts, and the libraries.
+// complete copies a CycloneDX bill of materials of the binary, in JSON, and adds what the tool that made it cannot see: the licences of
+// the parts, the vendored ones, and the libraries.
 func complete(in io.Reader, out io.Writer, parts []part, libs []debian) error {
 	var bom map[string]any
 	if err := json.NewDecoder(in).Decode(&bom); err != nil {
@@ -36,6 +36,14 @@ func complete(in io.Reader, out io.Writer, parts []part, libs []debian) error {
 			return fmt.Errorf("the bill of materials has %q, of which no licence is known", name)
 		}
 		component["licenses"] = licences(known[name])
+	}
+	for _, p := range parts {
+		if p.vendored() {
+			components = append(components, map[string]any{
+				"bom-ref": p.Name, "type": "library", "name": p.Name, "scope": "required",
+				"description": "files of others, kept in the repository", "licenses": licences(p.Licence()),
+			})
+		}
 	}
 	for _, l := range libs {
 		components = append(components, map[string]any{
