@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -15,7 +16,7 @@ import (
 )
 
 // programTimeout bounds a program of the guides, its compilation included.
-const programTimeout = sessionTimeout
+const programTimeout = 3 * time.Minute
 
 // The guides promise that what they show works as they show it.
 var _ = Describe("The operations guide", Ordered, func() {

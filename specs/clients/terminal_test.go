@@ -19,7 +19,7 @@ import (
 )
 
 // sessionTimeout bounds a whole session.
-const sessionTimeout = 3 * time.Minute
+const sessionTimeout = 8 * time.Minute
 
 // terminal is a shell in which the sessions of a document are typed, with a home of its own. The addresses that the documents name, which are
 // the defaults, stand for those of the spec's broker.
