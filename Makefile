@@ -5,7 +5,7 @@ BIN         := bin
 TOOLS       := $(BIN)/tools
 REPORTS     := $(BIN)/reports
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-FUZZTIME    ?= 10s
+FUZZTIME    ?= 5s
 SPEC_PROCS  ?= 4
 LINTER      := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 NATS_CLI    := github.com/nats-io/natscli/nats@v0.5.0
@@ -94,7 +94,7 @@ page: $(BIN)/mq9-race chromium ## the broker's page in headless Chromium
 screenshots: build chromium ## make the pictures of the page that the README shows
 	go run ./specs/page/screenshots -bin $(BIN)/mq9
 
-fuzz: rocksdb ## every fuzz target for FUZZTIME (10s)
+fuzz: rocksdb ## every fuzz target for FUZZTIME (5s)
 	@mkdir -p $(REPORTS)
 	.ci/fuzz $(FUZZTIME) 2>&1 | tee $(REPORTS)/fuzz.log
 

@@ -155,7 +155,7 @@ var _ = Describe("Starting", func() {
 
 	It("greets with commands that work as they stand, and with the page's address", func() {
 		own := harness.StartBroker(program)
-		Expect(own.Log()).To(ContainSubstring("http://" + own.HTTP + "/"))
+		Eventually(own.Log).Should(ContainSubstring("What goes on here: http://" + own.HTTP + "/"))
 		commands := regexp.MustCompile(`(?m)^  mq9 (create|send|watch) .*$`).FindAllString(own.Log(), -1)
 		Expect(commands).To(HaveLen(3))
 		for _, line := range append(commands[:2], commands[2]+" --count 1 --raw") {

@@ -66,7 +66,7 @@ var _ = Describe("The WebSocket listener", func() {
 
 	It("is closed unless it is asked for, and is on the loopback unless told otherwise", func() {
 		own := harness.StartBroker(program, "--websocket", ":0")
-		Expect(own.Log()).To(ContainSubstring("WebSocket clients are served at=127.0.0.1:"))
+		Eventually(own.Log).Should(ContainSubstring("WebSocket clients are served at=127.0.0.1:"))
 		Expect(broker.Log()).NotTo(ContainSubstring("WebSocket"))
 	})
 
