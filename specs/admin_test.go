@@ -397,7 +397,7 @@ var _ = Describe("The admin API", func() {
 			WithTimeout(20 * time.Second).Should(ContainElement(And(
 			HaveField("Name", "asleep"), HaveField("Slow", true), HaveField("Waiting", 1),
 			HaveField("Inflight", BeNumerically("~", 256<<10, 16<<10)))))
-		Expect(value(scrape(own), "mq9_slow_readers")).To(Equal(1.0))
+		Eventually(metric(own, "mq9_slow_readers")).Should(Equal(1.0))
 		Expect(conn.(*net.TCPConn).SetLinger(0)).To(Succeed())
 		Expect(conn.Close()).To(Succeed())
 		Eventually(metric(own, "mq9_slow_readers")).Should(BeZero())
