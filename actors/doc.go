@@ -35,8 +35,8 @@
 //
 // Bytes of Go heap, 64-bit; resident memory is up to twice that, as Go's collector works:
 //
-//	idle mailbox                     1,353   of which protoactor-go 570, the timer 100, the router's table 150
-//	the same once it has been used    +240   its queues (contents)
+//	idle mailbox                     1,404   of which protoactor-go 570, the timer 100, the router's table 150
+//	the same once it has been used    +320   its queues (contents)
 //	idle subscription                  180   Subscription and reader; the front's part is in its documentation
 //	message, durable, at rest           48   its place in the index; the body is on disk
 //	message, normal                     48   and header and payload with 80 bytes around them
