@@ -18,6 +18,10 @@
 // its [ref], which says whether the message was taken. A mailbox that ends seals its ref first and stops only when the
 // last message that the ref took has been answered.
 //
+// # The way in
+//
+// Messages of one connection to one mailbox travel together (run.go), and so does what the store reports of them (landing.go).
+//
 // # Delivery
 //
 // A subscription is a cursor per priority (view.go). Messages are never copied per subscriber: whoever has room
@@ -30,6 +34,11 @@
 //
 // A panic costs the operation at hand, and the rest of its run (run.go), an answer of code 500. The actor restarts: durable messages come back from the store, normal
 // ones are gone, subscriptions and their cursors are carried over ([legacy]).
+//
+// # What operators see
+//
+// What is done is counted where it is done (tally.go); mailboxes and groups answer for themselves when they are looked at (look.go),
+// in pages of the router's ordered view (atlas.go). One goroutine of the [Broker] counts, after a start, what is on disk (census.go); Stop ends it.
 //
 // # What it takes
 //
