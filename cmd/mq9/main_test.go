@@ -112,12 +112,13 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// serveUntil runs a broker up to its readiness, finds its data directory locked, and ends it with a signal.
-func serveUntil(t *testing.T, format string, signal os.Signal) {
+// begin runs a broker and waits until it is ready. lines is what it says afterwards, address where it answers over HTTP. It is killed, if it still
+// runs, when the test ends, or after a minute.
+func begin(t *testing.T, dir string, flags ...string) (cmd *exec.Cmd, lines *bufio.Scanner, address string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	dir := t.TempDir()
-	cmd := command(ctx, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", dir, "--log-format", format)
+	t.Cleanup(cancel)
+	cmd = command(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", dir}, flags...)...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -125,13 +126,20 @@ func serveUntil(t *testing.T, format string, signal os.Signal) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(stderr)
+	lines = bufio.NewScanner(stderr)
 	if !lines.Scan() || !strings.Contains(lines.Text(), "ready") {
 		t.Fatalf("the first line is %q", lines.Text())
 	}
-	_, url, _ := strings.Cut(lines.Text(), "http://")
-	url, _, _ = strings.Cut(url, "/")
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+url+"/readyz", nil)
+	_, address, _ = strings.Cut(lines.Text(), "http://")
+	address, _, _ = strings.Cut(address, "/")
+	return cmd, lines, address
+}
+
+// serveUntil runs a broker up to its readiness, finds its data directory locked, and ends it with a signal.
+func serveUntil(t *testing.T, format string, signal os.Signal) {
+	dir := t.TempDir()
+	cmd, lines, address := begin(t, dir, "--log-format", format)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/readyz", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

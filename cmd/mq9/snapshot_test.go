@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -55,22 +53,7 @@ func seed(t *testing.T, dir string) {
 // serving runs a broker and returns its health address and what ends it in an orderly way.
 func serving(t *testing.T, dir string, flags ...string) (address string, stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
-	cmd := command(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", dir}, flags...)...)
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(stderr)
-	if !lines.Scan() || !strings.Contains(lines.Text(), "ready") {
-		t.Fatalf("the first line is %q", lines.Text())
-	}
-	_, url, _ := strings.Cut(lines.Text(), "http://")
-	address, _, _ = strings.Cut(url, "/")
+	cmd, lines, address := begin(t, dir, flags...)
 	return address, func() {
 		t.Helper()
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
