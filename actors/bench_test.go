@@ -46,11 +46,14 @@ func (c *counter) Sent(_ mq9.MsgID, err *mq9.Error) {
 	c.left.Done()
 }
 
-func (c *counter) Reserve(mq9.Priority, int) Verdict     { return Granted }
-func (c *counter) Cancel(int)                            {}
-func (c *counter) Deliver(id mq9.MailID, m *mq9.Message) { c.left.Done() }
-func (c *counter) Event([]byte)                          {}
-func (c *counter) Idle()                                 {}
+func (c *counter) Room(mq9.Priority, int) Verdict { return Granted }
+func (c *counter) Event([]byte) Verdict           { return Granted }
+func (c *counter) Idle()                          {}
+
+func (c *counter) Offer(messages []*mq9.Message) (int, Verdict) {
+	c.left.Add(-len(messages))
+	return len(messages), Granted
+}
 
 var (
 	_ Receipt = (*counter)(nil)

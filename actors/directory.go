@@ -160,8 +160,7 @@ func (w *watcher) pump() {
 		return
 	}
 	for len(w.waiting) > 0 {
-		body := w.waiting[0].body()
-		switch w.sub.out.Reserve(mq9.Normal, len(body)) {
+		switch w.sub.out.Event(w.waiting[0].body()) {
 		case Parked:
 			w.parked, w.woken = true, false
 			return
@@ -169,7 +168,6 @@ func (w *watcher) pump() {
 			w.ended = true
 			return
 		}
-		w.sub.out.Event(body)
 		w.waiting = w.waiting[1:]
 	}
 	w.waiting = nil

@@ -27,6 +27,7 @@ type groupActor struct {
 	again   map[mq9.MsgID]struct{} // held by a member that went, to be handed out again; nil = none
 	joins   int                    // processed
 	turn    uint64                 // the last turn taken, for round robin between equals
+	one     [1]*mq9.Message        // what is being offered to a member
 
 	flow  flow
 	set   mq9.PrioritySet // of the credit given
@@ -209,25 +210,28 @@ func (g *groupActor) place(message *mq9.Message) bool {
 		if m == nil {
 			return false
 		}
-		switch m.sub.out.Reserve(message.Priority, message.Size()) {
-		case Parked:
-			m.parked, m.wish, m.woken = true, message.Priority, false
-			continue
-		case Ended:
-			m.ended = true
+		m.sub.holds.Store(true) // before it can be asked whether it does
+		g.one[0] = message
+		_, verdict := m.sub.out.Offer(g.one[:])
+		g.one[0] = nil
+		if verdict != Granted {
+			m.sub.holds.Store(len(m.holds) > 0)
+			if verdict == Ended {
+				m.ended = true
+			} else {
+				m.parked, m.wish, m.woken = true, message.Priority, false
+			}
 			continue
 		}
 		g.turn++
 		m.turn = g.turn
 		m.parked = false
 		m.holds[message.ID] = struct{}{}
-		m.sub.holds.Store(true)
 		g.holders[message.ID] = m
 		if _, again := g.again[message.ID]; again {
 			delete(g.again, message.ID)
 			g.broker.tallyOf(g.at).redelivered[message.Priority].Add(1)
 		}
-		m.sub.out.Deliver(g.at.box.ID, message)
 		return true
 	}
 }

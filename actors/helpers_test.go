@@ -156,33 +156,50 @@ type reading struct {
 	idles  int
 }
 
-func (r *reading) Reserve(p mq9.Priority, _ int) Verdict {
+func (r *reading) Room(p mq9.Priority, _ int) Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.roomLocked(p)
+}
+
+func (r *reading) roomLocked(p mq9.Priority) Verdict {
 	switch {
 	case r.ended:
 		return Ended
 	case r.room == 0:
 		r.parked, r.wish = true, p
 		return Parked
-	case r.room > 0:
-		r.room--
 	}
 	return Granted
 }
 
-func (r *reading) Cancel(int) { r.allow(1) }
-
-func (r *reading) Deliver(_ mq9.MailID, m *mq9.Message) {
+func (r *reading) Offer(messages []*mq9.Message) (sent int, verdict Verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.got = append(r.got, m)
+	for _, m := range messages {
+		if verdict = r.roomLocked(m.Priority); verdict != Granted {
+			break
+		}
+		if r.room > 0 {
+			r.room--
+		}
+		r.got = append(r.got, m)
+		sent++
+	}
+	return sent, verdict
 }
 
-func (r *reading) Event(body []byte) {
+func (r *reading) Event(body []byte) Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.events = append(r.events, string(body))
+	verdict := r.roomLocked(mq9.Normal)
+	if verdict == Granted {
+		if r.room > 0 {
+			r.room--
+		}
+		r.events = append(r.events, string(body))
+	}
+	return verdict
 }
 
 func (r *reading) Idle() {

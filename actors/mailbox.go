@@ -273,6 +273,7 @@ func (m *mailbox) leaveTheStage() {
 	orphans := make([]*Subscription, 0, len(m.readers))
 	for _, r := range m.readers {
 		r.sub.reader = nil
+		r.rest(r.sub.out)
 		orphans = append(orphans, r.sub)
 	}
 	for _, g := range m.groups {

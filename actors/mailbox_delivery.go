@@ -1,5 +1,11 @@
 package actors
 
+import (
+	"sync"
+
+	"github.com/mq9-broker/broker/mq9"
+)
+
 // How a mailbox delivers: in turns. Operations that are here already go before a turn, so they are stored first and pushed
 // together, and neither a long replay nor ten thousand readers keep a sender waiting for more than one turn.
 
@@ -87,38 +93,74 @@ func (m *mailbox) proceed(r *reader) {
 // pump sends to a reader, most pressing first, until its outlet is full, nothing is left, or it has had its stride. It returns how many it sent.
 func (m *mailbox) pump(r *reader) (sent int) {
 	out := r.sub.out
-	for ; sent < stride; sent++ {
-		p, e := m.queues.next(&r.view, r.sub.set)
-		if e == nil {
-			r.parked = false
-			if r.woken {
-				r.woken = false
-				out.Idle()
+	batch := batches.Get().(*batch)
+	defer batch.put()
+	for sent < stride {
+		messages := m.queues.ahead(&r.view, r.sub.set, batch)
+		if len(messages) == 0 {
+			if p, e := m.queues.next(&r.view, r.sub.set); e == nil {
+				r.rest(out)
+				return sent
+			} else if !m.fetch(r, p, e) {
+				return sent
 			}
-			return sent
+			continue
 		}
-		switch out.Reserve(p, int(e.size)) {
-		case Parked:
-			r.parked, r.wish, r.woken = true, p, false
-			return sent
-		case Ended:
-			r.parked, r.ended = false, true
+		n, verdict := out.Offer(messages)
+		for _, message := range messages[:n] {
+			r.view.advance(message.Priority, message.ID)
+		}
+		sent += n
+		if verdict != Granted {
+			r.refused(verdict, messages[n].Priority)
 			return sent
 		}
 		r.parked = false
-		id, size := e.id, int(e.size)
-		message := m.body(p, e)
-		if message == nil {
-			out.Cancel(size)
-			if m.queues[p].find(id) == nil {
-				continue
-			}
-			return sent
-		}
-		r.view.advance(p, message.ID)
-		out.Deliver(m.at.box.ID, message)
 	}
 	r.going = true
 	m.at.send(&proceed{r})
 	return sent
+}
+
+// batch is room for what is offered at once.
+type batch [64]*mq9.Message
+
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+func (b *batch) put() {
+	clear(b[:])
+	batches.Put(b)
+}
+
+// fetch brings a message into memory if the reader's outlet has room for it. It reports false when the reader has to wait.
+func (m *mailbox) fetch(r *reader, p mq9.Priority, e *entry) bool {
+	if verdict := r.sub.out.Room(p, int(e.size)); verdict != Granted {
+		r.refused(verdict, p)
+		return false
+	}
+	r.parked, r.woken = false, true
+	id := e.id
+	if m.body(p, e) || m.queues[p].find(id) == nil {
+		return true
+	}
+	r.rest(r.sub.out) // with the next event it is tried again
+	return false
+}
+
+// rest notes that there is nothing to send for now.
+func (r *reader) rest(out Outlet) {
+	r.parked = false
+	if r.woken {
+		r.woken = false
+		out.Idle()
+	}
+}
+
+// refused notes that the outlet did not take what it was offered, of that priority.
+func (r *reader) refused(why Verdict, p mq9.Priority) {
+	if why == Ended {
+		r.parked, r.ended = false, true
+	} else {
+		r.parked, r.wish, r.woken = true, p, false
+	}
 }

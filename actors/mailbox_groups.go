@@ -149,10 +149,10 @@ func (m *mailbox) pumpGroup(g *group) {
 // offer sends one message to the group, or drops it when it is gone; it reports false when the store failed.
 func (m *mailbox) offer(g *group, p mq9.Priority, e *entry) bool {
 	id := e.id
-	message := m.body(p, e)
-	if message == nil {
+	if e.message == nil && !m.body(p, e) {
 		return m.queues[p].find(id) == nil
 	}
+	message := e.message
 	g.view.advance(p, message.ID)
 	if g.flowing {
 		g.count--

@@ -15,7 +15,7 @@ type reader struct {
 	view   view
 	parked bool         // its outlet has no room and will call Resume
 	wish   mq9.Priority // what it was parked with
-	woken  bool         // its outlet called Resume and is owed an Idle
+	woken  bool         // its outlet called Resume, or set room aside, and is owed an Idle
 	ended  bool         // its outlet takes no more; its leave is on the way
 	going  bool         // it has had its stride, and its proceed is on the way
 }
@@ -85,17 +85,14 @@ type warm struct {
 // warmLimit bounds the bytes of durable bodies that a mailbox keeps in memory for readers that are on their way.
 const warmLimit = 256 << 10
 
-// body returns the message of an entry, from disk if need be. It is nil when the store fails, which is logged; the
-// reader tries again with the next event. It is nil too when the store does not have the message, which then leaves the index: a
+// body brings a message's bytes into memory, and those of what stands behind it. It reports false when the store fails, which is logged. It
+// does so, too, when the store does not have the message, which then leaves the index: a
 // deletion that was refused because its sync failed may have taken effect all the same, when the store was opened again.
-func (m *mailbox) body(p mq9.Priority, e *entry) *mq9.Message {
-	if e.message != nil {
-		return e.message
-	}
+func (m *mailbox) body(p mq9.Priority, e *entry) bool {
 	read, err := m.broker.store.Read(m.at.box.Number, p, e.id, readAhead)
 	if err != nil {
 		m.logFailure("reading a message", err)
-		return nil
+		return false
 	}
 	if len(read) == 0 || read[0].ID != e.id {
 		m.logFailure("reading a message", errMissing)
@@ -103,12 +100,12 @@ func (m *mailbox) body(p mq9.Priority, e *entry) *mq9.Message {
 		m.tally().found[p].add(-1, -int64(e.size))
 		m.queues[p].remove(id)
 		m.tellGroups(id)
-		return nil
+		return false
 	}
 	for _, message := range read {
 		m.keepWarm(message)
 	}
-	return read[0]
+	return true
 }
 
 // errMissing says that the index names a message that the store does not have.

@@ -15,8 +15,8 @@ type (
 
 func (r *removed) refuse(err *mq9.Error) { r.op.answer(false, err) }
 
-// send accepts a message: gives it an id and a time, stores it in its tier and then shows it (protocol section 5).
-func (m *mailbox) send(op *send) {
+// send accepts a message at that time, Unix nanoseconds: gives it an id, stores it in its tier and then shows it (protocol section 5).
+func (m *mailbox) send(op *send, now int64) {
 	if err := m.load(); err != nil {
 		op.refuse(err)
 		return
@@ -31,7 +31,7 @@ func (m *mailbox) send(op *send) {
 		return
 	}
 	m.lastID = mq9.NewMsgID(number, op.draft.Priority)
-	m.lastAt = max(m.lastAt, m.broker.config.Now().UnixNano())
+	m.lastAt = max(m.lastAt, now)
 	message := &mq9.Message{
 		ID: m.lastID, Priority: op.draft.Priority, At: m.lastAt,
 		Header: op.draft.Header, Payload: op.draft.Payload,

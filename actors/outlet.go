@@ -6,7 +6,7 @@ import "github.com/mq9-broker/broker/mq9"
 type Verdict uint8
 
 const (
-	// Granted means that the bytes are set aside; Deliver, Event or Cancel must follow.
+	// Granted means that there was room for all of it.
 	Granted Verdict = iota
 	// Parked means that the window is full. The outlet has noted the wish and calls Subscription.Resume when there is room for it.
 	Parked
@@ -17,23 +17,22 @@ const (
 // Outlet is one subscription's way to its client. The frontend implements it; the actor that serves the subscription
 // calls it. No method blocks.
 //
-// The bytes in flight to one connection are bounded by a window that its subscriptions share. An actor asks for
-// room before each message and goes on until it is parked or has nothing left; so the next message is chosen when there is
-// room for it, by priority, and nothing is copied for a reader that stands still.
+// The bytes in flight to one connection are bounded by a window that its subscriptions share. An actor offers what comes next
+// until it is parked or has nothing left; so what goes out is chosen when there is room for it, by priority, and nothing is
+// copied or read from disk for a reader that stands still. A parked outlet may be asked again, with another priority (a more
+// pressing message came) or size: the last wish counts.
 type Outlet interface {
-	// Reserve asks for room for one message of the given priority and Size. A parked outlet may be asked again,
-	// with another priority (a more pressing message came) or size: the last wish counts.
-	Reserve(p mq9.Priority, size int) Verdict
+	// Offer sends messages from the first on, as many as there is room for, and says how many. The verdict is Granted for
+	// all of them, or else about the first that was not sent.
+	Offer(messages []*mq9.Message) (sent int, verdict Verdict)
 
-	// Cancel gives back what the last Reserve of this size was granted.
-	Cancel(size int)
+	// Room asks whether there is room for one message of the given priority and Size. What is granted stays set aside for
+	// what is offered next, or until Idle.
+	Room(p mq9.Priority, size int) Verdict
 
-	// Deliver sends a message for which room was granted.
-	Deliver(id mq9.MailID, m *mq9.Message)
+	// Event sends a discovery event, or does not if the verdict is not Granted.
+	Event(body []byte) Verdict
 
-	// Event sends a discovery event for which room was granted; size is len(body).
-	Event(body []byte)
-
-	// Idle says that the actor has nothing more to send for now. It ends what a Resume began.
+	// Idle says that the actor has nothing more to send for now. It ends what a Resume or Room began.
 	Idle()
 }

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/mq9-broker/broker/mq9"
@@ -116,16 +117,25 @@ func (q *queue) find(id mq9.MsgID) *entry {
 	return &q.blocks[at.block].entries[at.entry]
 }
 
-// after returns the first entry behind id, or nil.
-func (q *queue) after(id mq9.MsgID) *entry {
-	at := q.position(id + 1)
-	for ; at.block < len(q.blocks); at = (place{at.block + 1, 0}) {
-		entries := q.blocks[at.block].entries
-		for i := at.entry; i < len(entries); i++ {
-			if entries[i].state != gone {
-				return &entries[i]
+// behind yields the entries behind id, but for those that are gone. The queue must not change meanwhile.
+func (q *queue) behind(id mq9.MsgID) iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		at := q.position(id + 1)
+		for ; at.block < len(q.blocks); at = (place{at.block + 1, 0}) {
+			entries := q.blocks[at.block].entries
+			for i := at.entry; i < len(entries); i++ {
+				if entries[i].state != gone && !yield(&entries[i]) {
+					return
+				}
 			}
 		}
+	}
+}
+
+// after returns the first entry behind id, or nil.
+func (q *queue) after(id mq9.MsgID) *entry {
+	for e := range q.behind(id) {
+		return e
 	}
 	return nil
 }

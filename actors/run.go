@@ -66,8 +66,9 @@ func (r *run) refuse(err *mq9.Error) {
 
 // store accepts the messages of a run, in order.
 func (m *mailbox) store(r *run) {
+	now := m.broker.config.Now().UnixNano()
 	for i := range r.sends {
-		m.send(&r.sends[i])
+		m.send(&r.sends[i], now)
 	}
 	r.put()
 }

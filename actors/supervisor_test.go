@@ -66,10 +66,11 @@ func TestAPanickingMailboxRestartsFromItsDurableTiers(t *testing.T) {
 	w.Expect(lines.String()).To(gomega.And(gomega.ContainSubstring("crashed"), gomega.ContainSubstring(w.broker.Hash(id)), gomega.Not(gomega.ContainSubstring(string(id)))))
 }
 
-// explosive is an outlet that panics when it is asked for room.
+// explosive is an outlet that panics when it is asked for room or offered something.
 type explosive struct{ reading }
 
-func (*explosive) Reserve(mq9.Priority, int) Verdict { panic("a bomb went off") }
+func (*explosive) Room(mq9.Priority, int) Verdict             { panic("a bomb went off") }
+func (*explosive) Offer([]*mq9.Message) (sent int, _ Verdict) { panic("a bomb went off") }
 
 func TestTheOperationAtWhichAnActorPanicsIsAnswered(t *testing.T) {
 	w := newWorld(t, Config{})

@@ -47,6 +47,31 @@ func (qs *queues) next(v *view, set mq9.PrioritySet) (mq9.Priority, *entry) {
 	return 0, nil
 }
 
+// ahead fills batch with what the reader must get next and in that order, as far as it is in memory and of one priority.
+func (qs *queues) ahead(v *view, set mq9.PrioritySet, batch *batch) []*mq9.Message {
+	p, e := qs.next(v, set)
+	if e == nil || e.message == nil {
+		return nil
+	}
+	messages := append(batch[:0], e.message)
+	if e.id <= v.cursor[p] {
+		return messages // it was given back: what comes next is elsewhere
+	}
+	limit := mq9.MsgID(math.MaxUint64) // what is still being stored holds back what is behind it
+	for above := range p {
+		if id, waiting := qs[above].firstStoring(); waiting {
+			limit = min(limit, id)
+		}
+	}
+	for e := range qs[p].behind(e.id) {
+		if len(messages) == len(batch) || e.state != stored || e.message == nil || e.id >= limit {
+			break
+		}
+		messages = append(messages, e.message)
+	}
+	return messages
+}
+
 // nextReturned returns the first given-back message of a priority, and forgets those that were deleted meanwhile. It
 // passes over those whose deletion is under way, which may yet fail.
 func (v *view) nextReturned(p mq9.Priority, q *queue) *entry {

@@ -208,10 +208,14 @@ const tapWindow = 64 << 10
 // tapCost is what a message of the given size takes of the window: empty ones take some, too.
 func tapCost(size int) int { return size + 128 }
 
-// Reserve implements actors.Outlet.
-func (t *tap) Reserve(_ mq9.Priority, size int) actors.Verdict {
+// Room implements actors.Outlet.
+func (t *tap) Room(_ mq9.Priority, size int) actors.Verdict {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.roomLocked(size)
+}
+
+func (t *tap) roomLocked(size int) actors.Verdict {
 	switch {
 	case t.ended:
 		return actors.Ended
@@ -219,31 +223,31 @@ func (t *tap) Reserve(_ mq9.Priority, size int) actors.Verdict {
 		t.parked = true
 		return actors.Parked
 	}
-	t.used += tapCost(size)
 	t.parked = false
 	return actors.Granted
 }
 
-// Cancel implements actors.Outlet.
-func (t *tap) Cancel(size int) {
+// Offer implements actors.Outlet.
+func (t *tap) Offer(messages []*mq9.Message) (sent int, verdict actors.Verdict) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.used -= tapCost(size)
-}
-
-// Deliver implements actors.Outlet.
-func (t *tap) Deliver(_ mq9.MailID, m *mq9.Message) {
-	t.mu.Lock()
-	t.queue = append(t.queue, m)
-	t.mu.Unlock()
+	for _, m := range messages {
+		if verdict = t.roomLocked(m.Size()); verdict != actors.Granted {
+			break
+		}
+		t.used += tapCost(m.Size())
+		t.queue = append(t.queue, m)
+		sent++
+	}
 	select {
 	case t.more <- struct{}{}:
 	default: // it will look anyway
 	}
+	return sent, verdict
 }
 
 // Event implements actors.Outlet. A mailbox has none.
-func (t *tap) Event([]byte) {}
+func (t *tap) Event([]byte) actors.Verdict { return actors.Ended }
 
 // Idle implements actors.Outlet.
 func (t *tap) Idle() {}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mq9-broker/broker/frontend/tracing"
-	"github.com/mq9-broker/broker/mq9"
 )
 
 const (
@@ -19,19 +18,7 @@ const (
 
 	// batchBytes is about how much is written at a time.
 	batchBytes = 64 << 10
-
-	// idleQueue is how many items' room an idle connection may keep.
-	idleQueue = 16
 )
-
-// item is something queued for the client: bytes as they are, or a delivery that is rendered when its turn comes.
-type item struct {
-	chunk   *chunk       // bytes: control frames and frames of the embedded server, as they came
-	out     *outlet      // a delivery's subscription
-	message *mq9.Message // a delivery, shared with the tier and all other readers
-	event   []byte       // or a discovery event
-	cost    int          // bytes of the window that a delivery holds
-}
 
 // boxState is how far an outbox's life has gone.
 type boxState uint8
@@ -54,9 +41,8 @@ type outbox struct {
 	mu       sync.Mutex
 	room     sync.Cond // signalled when bytes were written and at the end
 	state    boxState
-	writing  bool   // a writer goroutine is alive
-	queue    []item // from head on
-	head     int
+	writing  bool // a writer goroutine is alive
+	queue    itemQueue
 	window   window
 	upstream int // bytes of the embedded server, queued or being written
 	control  int // bytes of control frames, queued or being written
@@ -144,23 +130,21 @@ func (box *outbox) closeLocked() {
 	}
 	box.state = boxClosed
 	close(box.ended)
-	box.queue, box.head = nil, 0
+	box.queue.drop()
 	_ = box.conn.Close() // nothing can be done about a connection that does not close
 	box.room.Broadcast()
 }
 
 // pushLocked queues an item.
 func (box *outbox) pushLocked(it item) {
-	box.queue = append(box.queue, it)
+	box.queue.push(it)
 	box.startLocked()
 }
 
 // chunkLocked returns the chunk that the next n bytes are appended to.
 func (box *outbox) chunkLocked(n int) *chunk {
-	if last := len(box.queue) - 1; last >= box.head {
-		if c := box.queue[last].chunk; c != nil && len(c.bytes)+n <= batchBytes {
-			return c
-		}
+	if last := box.queue.last(); last != nil && last.chunk != nil && last.out == nil && len(last.chunk.bytes)+n <= batchBytes {
+		return last.chunk
 	}
 	c := newChunk()
 	box.pushLocked(item{chunk: c})
@@ -199,23 +183,20 @@ func (box *outbox) next(w *writer) bool {
 		box.room.Broadcast()
 	}
 	w.reset()
-	for box.head < len(box.queue) && w.size < batchBytes {
-		it := &box.queue[box.head]
+	for w.size < batchBytes {
+		it, ok := box.queue.pop()
+		if !ok {
+			break
+		}
 		if it.out != nil && it.out.surplus() {
 			box.window.free(it.cost)
 		} else {
-			w.take(*it)
+			w.take(it)
 		}
-		*it = item{}
-		box.head++
 	}
-	box.compactLocked()
 	more := len(w.batch) > 0
 	if !more {
 		box.writing = false
-		if cap(box.queue) > idleQueue {
-			box.queue = nil
-		}
 		if box.state == boxFinishing {
 			box.closeLocked()
 		}
@@ -233,16 +214,4 @@ func (box *outbox) settleLocked(w *writer) {
 	}
 	box.delivered.add(w.delivered)
 	box.lag(time.Duration(box.began.UnixNano() - w.owed))
-}
-
-// compactLocked gives back the queue's memory behind head.
-func (box *outbox) compactLocked() {
-	switch {
-	case box.head == len(box.queue):
-		box.head, box.queue = 0, box.queue[:0]
-	case box.head > len(box.queue)/2:
-		n := copy(box.queue, box.queue[box.head:])
-		clear(box.queue[n:])
-		box.head, box.queue = 0, box.queue[:n]
-	}
 }

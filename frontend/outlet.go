@@ -50,17 +50,14 @@ func (out *outlet) cost(size int) int {
 	return out.style.cost(out.entry.sid, out.id, size)
 }
 
-// Reserve implements actors.Outlet.
-func (out *outlet) Reserve(p mq9.Priority, size int) actors.Verdict {
+// Room implements actors.Outlet. What it finds is set aside until Idle.
+func (out *outlet) Room(p mq9.Priority, size int) actors.Verdict {
 	box := out.box
 	box.mu.Lock()
-	if out.ended || box.state != boxOpen {
-		box.mu.Unlock()
-		return actors.Ended
-	}
-	verdict := actors.Parked
-	if box.window.reserve(out, p, out.cost(size)) {
-		verdict = actors.Granted
+	cost := out.cost(size)
+	verdict := out.reserveLocked(p, cost)
+	if verdict == actors.Granted {
+		out.grant += cost
 	}
 	woken := box.window.wake() // parking gives back a grant that was too small
 	box.mu.Unlock()
@@ -68,15 +65,59 @@ func (out *outlet) Reserve(p mq9.Priority, size int) actors.Verdict {
 	return verdict
 }
 
-// Cancel implements actors.Outlet.
-func (out *outlet) Cancel(size int) {
-	box := out.box
+func (out *outlet) reserveLocked(p mq9.Priority, cost int) actors.Verdict {
+	switch {
+	case out.ended || out.box.state != boxOpen:
+		return actors.Ended
+	case out.box.window.reserve(out, p, cost):
+		return actors.Granted
+	default:
+		return actors.Parked
+	}
+}
+
+// Offer implements actors.Outlet.
+func (out *outlet) Offer(messages []*mq9.Message) (sent int, verdict actors.Verdict) {
+	answers, box := out.session.answers.Load(), out.box
+	leave := false
 	box.mu.Lock()
-	box.window.free(out.cost(size))
-	box.window.cancelGrant(out)
+	for _, m := range messages {
+		cost := out.cost(m.Size())
+		if verdict = out.reserveLocked(m.Priority, cost); verdict != actors.Granted {
+			break
+		}
+		if answers != nil {
+			answers.deliver(out.id, m.ID)
+		}
+		sent++
+		leave = out.pushLocked(item{out: out, message: m, cost: cost}) || leave
+	}
 	woken := box.window.wake()
 	box.mu.Unlock()
 	resume(woken)
+	if leave {
+		out.session.leave(out.entry, nil)
+	}
+	return sent, verdict
+}
+
+// Event implements actors.Outlet.
+func (out *outlet) Event(body []byte) actors.Verdict {
+	box, cost, leave := out.box, out.cost(len(body)), false
+	box.mu.Lock()
+	verdict := out.reserveLocked(mq9.Normal, cost)
+	if verdict == actors.Granted {
+		c := newChunk()
+		c.bytes = appendPlain(c.bytes, mq9.SubjectDiscover, out.entry.sid, body)
+		leave = out.pushLocked(item{out: out, chunk: c, cost: cost})
+	}
+	woken := box.window.wake()
+	box.mu.Unlock()
+	resume(woken)
+	if leave {
+		out.session.leave(out.entry, nil)
+	}
+	return verdict
 }
 
 // Idle implements actors.Outlet.
@@ -89,37 +130,13 @@ func (out *outlet) Idle() {
 	resume(woken)
 }
 
-// Deliver implements actors.Outlet.
-func (out *outlet) Deliver(_ mq9.MailID, m *mq9.Message) {
-	if a := out.session.answers.Load(); a != nil {
-		a.deliver(out.id, m.ID)
-	}
-	out.send(item{out: out, message: m, cost: out.cost(m.Size())})
-}
-
-// Event implements actors.Outlet.
-func (out *outlet) Event(body []byte) {
-	out.send(item{out: out, event: body, cost: out.cost(len(body))})
-}
-
-// send queues a delivery and ends the subscription when it was the last one it may have.
-func (out *outlet) send(it item) {
-	box := out.box
-	box.mu.Lock()
-	if box.state != boxOpen {
-		box.window.free(it.cost)
-		box.mu.Unlock()
-		return
-	}
+// pushLocked queues what room was set aside for, and ends the subscription when it was the last one it may have. It reports whether
+// the caller must leave.
+func (out *outlet) pushLocked(it item) (leave bool) {
 	out.confirmLocked()
-	box.pushLocked(it)
+	out.box.pushLocked(it)
 	out.sent++
-	leave, woken := out.settleLocked()
-	box.mu.Unlock()
-	resume(woken)
-	if leave {
-		out.session.leave(out.entry, nil)
-	}
+	return out.settleLocked()
 }
 
 // confirm queues the +OK of a verbose client's SUB, once. It comes before the first delivery.
@@ -141,13 +158,13 @@ func (out *outlet) confirmLocked() {
 func (out *outlet) limit(most int) (leave bool) {
 	box := out.box
 	box.mu.Lock()
-	var woken []*outlet
 	if most < 1 {
-		leave, woken = out.endLocked()
+		leave = out.endLocked()
 	} else {
 		out.max = most
-		leave, woken = out.settleLocked()
+		leave = out.settleLocked()
 	}
+	woken := box.window.wake()
 	box.mu.Unlock()
 	resume(woken)
 	return leave
@@ -173,18 +190,16 @@ func (out *outlet) attach(sub *actors.Subscription) (leave bool) {
 // end stops a subscription. It reports whether the caller must leave it.
 func (out *outlet) end() (leave bool) {
 	out.box.mu.Lock()
-	leave, woken := out.endLocked()
+	leave = out.endLocked()
+	woken := out.box.window.wake()
 	out.box.mu.Unlock()
 	resume(woken)
 	return leave
 }
 
 // settleLocked ends the subscription if it has had its max.
-func (out *outlet) settleLocked() (leave bool, woken []*outlet) {
-	if out.max > 0 && out.sent >= out.max {
-		return out.endLocked()
-	}
-	return false, nil
+func (out *outlet) settleLocked() (leave bool) {
+	return out.max > 0 && out.sent >= out.max && out.endLocked()
 }
 
 // subscription returns what attach was told.
@@ -208,14 +223,15 @@ func (out *outlet) refused() {
 	out.ended, out.left = true, true
 }
 
-func (out *outlet) endLocked() (leave bool, woken []*outlet) {
+// endLocked has the outlet take no more. It reports whether the caller must leave; what waits for room may be woken after it.
+func (out *outlet) endLocked() (leave bool) {
 	out.ended = true
 	out.box.window.unpark(out)
 	out.box.window.cancelGrant(out)
 	if out.sub != nil && !out.left {
 		out.left, leave = true, true
 	}
-	return leave, out.box.window.wake()
+	return leave
 }
 
 // surplus reports whether a queued delivery must not be written any more, because UNSUB set a max after it was queued,

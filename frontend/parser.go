@@ -64,9 +64,10 @@ type parser struct {
 	left    int   // payload bytes still to come
 	trailer int   // bytes of the payload's CRLF seen
 
-	arg []byte  // evConnect
-	sub subLine // evSub, evUnsub
-	pub publish // evMessage, evTooLarge
+	arg  []byte  // evConnect
+	last string  // the subject of the mq9 publish before this one: most senders repeat it
+	sub  subLine // evSub, evUnsub
+	pub  publish // evMessage, evTooLarge
 }
 
 // between reports whether the plain bytes passed so far end at the end of a frame.
@@ -146,9 +147,23 @@ func (p *parser) line(data []byte) (event, int) {
 	case evUnsub:
 		return p.unsubscribe(arg), n
 	case evMessage:
-		return p.publish(arg, verb.name == "hpub"), n
+		ev := p.publish(arg, verb.name == "hpub")
+		return p.whole(ev, data, n)
 	}
 	return verb.event, n
+}
+
+// whole takes the payload of a publish whose line are the first n bytes of data, too, if all of it is there.
+func (p *parser) whole(ev event, data []byte, n int) (event, int) {
+	end := n + p.left
+	if ev != evPass && ev != evSwallow || len(data)-n < p.left+len("\r\n") || data[end] != '\r' || data[end+1] != '\n' {
+		return ev, n
+	}
+	if p.mode == modeTake {
+		p.pub.body, ev = bytes.Clone(data[n:end]), evMessage
+	}
+	p.mode, p.left = modeLine, 0
+	return ev, end + len("\r\n")
 }
 
 func (p *parser) subscribe(arg []byte) event {
@@ -204,7 +219,10 @@ func (p *parser) publish(arg []byte, withHeader bool) event {
 		p.mode = modePass
 		return evPass
 	}
-	p.pub = publish{subject: string(args[0]), header: header}
+	if string(args[0]) != p.last {
+		p.last = string(args[0])
+	}
+	p.pub = publish{subject: p.last, header: header}
 	if n == 2+sizes {
 		p.pub.reply = string(args[1])
 	}
@@ -213,7 +231,6 @@ func (p *parser) publish(arg []byte, withHeader bool) event {
 		return evTooLarge
 	}
 	p.mode = modeTake
-	p.pub.body = make([]byte, 0, size)
 	return evSwallow
 }
 
@@ -225,6 +242,9 @@ func (p *parser) payload(data []byte) (event, int) {
 	}
 	if n := min(p.left, len(data)); n > 0 {
 		if p.mode == modeTake {
+			if p.pub.body == nil {
+				p.pub.body = make([]byte, 0, p.left)
+			}
 			p.pub.body = append(p.pub.body, data[:n]...)
 		}
 		p.left -= n

@@ -1,6 +1,8 @@
 package frontend
 
 import (
+	"sync"
+
 	"github.com/mq9-broker/broker/actors"
 	"github.com/mq9-broker/broker/frontend/tracing"
 	"github.com/mq9-broker/broker/mq9"
@@ -10,6 +12,7 @@ import (
 const defaultMaxBytes = 1 << 20
 
 // request is one mq9 publish or request under way. Whatever becomes of it is told once, by answer or refuse, from any goroutine.
+// Those of SEND are used again after that.
 type request struct {
 	session *session
 	epoch   *epoch
@@ -22,6 +25,8 @@ type request struct {
 
 var _ actors.Receipt = (*request)(nil)
 
+var requests = sync.Pool{New: func() any { return &request{} }}
+
 // publish takes the mq9 publish that the parser has found.
 func (s *session) publish(tooLarge bool) error {
 	p := s.parser.pub
@@ -33,7 +38,8 @@ func (s *session) publish(tooLarge bool) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	r := &request{session: s, bytes: len(p.body), subject: p.subject, reply: p.reply, verbose: s.connect.Verbose}
+	r := requests.Get().(*request)
+	*r = request{session: s, bytes: len(p.body), subject: p.subject, reply: p.reply, verbose: s.connect.Verbose}
 	var open bool
 	if r.epoch, open = s.barrier.begin(r.bytes); !open {
 		return errHangUp
@@ -80,7 +86,7 @@ func (r *request) dispatch(header int, body []byte) {
 		r.refuse(mq9.ErrShuttingDown)
 		return
 	}
-	op, err := mq9.ParsePublish(r.subject)
+	op, err := r.session.parse(r.subject)
 	if err != nil {
 		r.refuse(err)
 		return
@@ -113,6 +119,18 @@ func (r *request) dispatch(header int, body []byte) {
 	}
 }
 
+// parse reads the subject of a publish; what it read before it remembers. REQUIRES: calls.
+func (s *session) parse(subject string) (mq9.Operation, *mq9.Error) {
+	if s.parsed.subject == subject {
+		return s.parsed.operation, nil
+	}
+	op, err := mq9.ParsePublish(subject)
+	if err == nil && op.Verb == mq9.Send {
+		s.parsed.subject, s.parsed.operation = subject, op
+	}
+	return op, err
+}
+
 func (r *request) create(body []byte) {
 	c, err := mq9.ParseCreateRequest(body)
 	if err != nil {
@@ -141,6 +159,8 @@ func (r *request) Sent(id mq9.MsgID, err *mq9.Error) {
 	default:
 		r.answer(mq9.EncodeSent(id))
 	}
+	*r = request{}
+	requests.Put(r)
 }
 
 func (r *request) deleted(existed bool, err *mq9.Error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mq9-broker/broker/actors"
+	"github.com/mq9-broker/broker/mq9"
 )
 
 const (
@@ -68,6 +69,11 @@ type session struct {
 	// permissions are of the user that client is; nil = everything is permitted. Written by the reader with calls held: it may read
 	// them without, others with.
 	permissions *permissions
+	// parsed is the last SEND's subject and what it says: most senders repeat it. Guarded by calls.
+	parsed struct {
+		subject   string
+		operation mq9.Operation
+	}
 
 	who     atomic.Pointer[credential] // of client; nil before it
 	answers atomic.Pointer[answers]    // of permissions

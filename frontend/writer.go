@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mq9-broker/broker/frontend/tracing"
-	"github.com/mq9-broker/broker/mq9"
 )
 
 // chunk holds bytes for the client that are written as they are. The outbox that has it queued owns it, then the writer.
@@ -118,13 +117,11 @@ func (w *writer) flush(conn net.Conn) error {
 		switch it := &w.batch[i]; {
 		case it.chunk != nil:
 			add(it.chunk.bytes)
-		case it.message != nil:
+		default:
 			var payload []byte
 			w.scratch, payload = it.out.style.appendMessage(w.scratch, it.out.entry.sid, it.out.id, it.message)
 			add(payload)
 			w.scratch = append(w.scratch, "\r\n"...)
-		default:
-			w.scratch = appendPlain(w.scratch, mq9.SubjectDiscover, it.out.entry.sid, it.event)
 		}
 	}
 	if len(w.vectors) == 0 {

@@ -35,11 +35,7 @@ func (id MailID) Private() bool { return isPrivate(string(id)) }
 // isPrivate is strict about the form that NewMailID makes, so that one mailbox has one spelling.
 func isPrivate(s string) bool {
 	const canonical = 36
-	if len(s) != canonical {
-		return false
-	}
-	u, err := uuid.Parse(s)
-	return err == nil && u.String() == s
+	return len(s) == canonical && uuid.Validate(s) == nil && strings.ToLower(s) == s
 }
 
 // ValidateName checks a public mailbox's name against protocol section 1. The text of the refusal says which rule was broken.
