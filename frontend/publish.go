@@ -21,10 +21,13 @@ type request struct {
 	reply   string             // empty for a publish
 	verbose bool               // it is owed a +OK if it is not refused
 	traced  *tracing.Operation // nil = it is not
+	body    []byte             // room for the reply's body
+	frames  []byte             // room for the reply
 }
 
 var _ actors.Receipt = (*request)(nil)
 
+// requests are empty but for their room.
 var requests = sync.Pool{New: func() any { return &request{} }}
 
 // publish takes the mq9 publish that the parser has found.
@@ -39,7 +42,7 @@ func (s *session) publish(tooLarge bool) error {
 		return err
 	}
 	r := requests.Get().(*request)
-	*r = request{session: s, bytes: len(p.body), subject: p.subject, reply: p.reply, verbose: s.connect.Verbose}
+	r.session, r.bytes, r.subject, r.reply, r.verbose = s, len(p.body), p.subject, p.reply, s.connect.Verbose
 	var open bool
 	if r.epoch, open = s.barrier.begin(r.bytes); !open {
 		return errHangUp
@@ -157,9 +160,10 @@ func (r *request) Sent(id mq9.MsgID, err *mq9.Error) {
 	case r.reply == "":
 		r.answer(nil)
 	default:
-		r.answer(mq9.EncodeSent(id))
+		r.body = mq9.AppendSent(r.body[:0], id)
+		r.answer(r.body)
 	}
-	*r = request{}
+	*r = request{body: r.body, frames: r.frames}
 	requests.Put(r)
 }
 

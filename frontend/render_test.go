@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mq9-broker/broker/mq9"
 )
@@ -66,6 +67,15 @@ func TestRender(t *testing.T) {
 				t.Fatalf("it is no frame: %v, %v", frame, err)
 			}
 		})
+	}
+}
+
+func TestAppendTime(t *testing.T) {
+	for _, at := range []int64{0, 1, 951782399_999_999_999, 1767225600_000_000_000, 4102444800_012_345_678, -1} {
+		want := time.Unix(0, at).UTC().Format(timeLayout)
+		if got := string(appendTime([]byte("x"), at)); got != "x"+want {
+			t.Errorf("got %s, want x%s", got, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package frontend
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -15,18 +16,15 @@ func (s *session) reply(r *request, body []byte) {
 		s.republish(r, body)
 		return
 	}
-	sids, recount := s.subs.claim(r.reply)
-	if len(sids) == 0 {
+	frames, recount := s.subs.appendReply(r.frames[:0], r.reply, body)
+	if len(frames) == 0 {
 		frame := append(append([]byte("PUB "), r.reply...), ' ')
 		frame = strconv.AppendInt(frame, int64(len(body)), 10)
 		frame = append(append(append(frame, "\r\n"...), body...), "\r\n"...)
 		s.inject(frame, 1)
 		return
 	}
-	var frames []byte
-	for _, sid := range sids {
-		frames = appendPlain(frames, r.reply, sid, body)
-	}
+	r.frames = frames
 	s.box.write(frames)
 	if len(recount) > 0 {
 		s.inject(recount, strings.Count(string(recount), "\r\n"))
@@ -42,7 +40,7 @@ func (s *session) republish(r *request, body []byte) {
 		return // with the connection everything that it was to be told is void
 	}
 	s.barrier.continued(r.epoch)
-	again := &request{session: s, epoch: r.epoch, subject: r.reply}
+	again, body := &request{session: s, epoch: r.epoch, subject: r.reply}, bytes.Clone(body)
 	s.owned.Go(func() {
 		s.calls.Lock()
 		defer s.calls.Unlock()

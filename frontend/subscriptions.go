@@ -17,6 +17,7 @@ type table struct {
 	entries map[string]*entry
 	literal map[string][]*entry // plain ones without queue group, by subject
 	wild    []*entry            // the same for patterns
+	holders []*entry            // room for those that hold an inbox
 	boxes   int                 // mailbox subscriptions
 	watches int                 // discovery subscriptions
 }
@@ -163,26 +164,27 @@ func (t *table) recountLocked(b []byte, e *entry) []byte {
 	return append(b, "\r\n"...)
 }
 
-// claim finds the plain subscriptions that hold an inbox, counts a message for each, and returns their sids and what
-// must be sent upstream to keep the embedded server's count of auto-unsubscribes right.
-func (t *table) claim(inbox string) (sids []string, upstream []byte) {
+// appendReply renders a reply for each plain subscription that holds its inbox, and counts it there. It returns what must be sent
+// upstream to keep the embedded server's count of auto-unsubscribes right.
+func (t *table) appendReply(b []byte, inbox string, body []byte) (frames, upstream []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var holders []*entry
-	holders = append(holders, t.literal[inbox]...)
+	t.holders = append(t.holders, t.literal[inbox]...)
 	for _, e := range t.wild {
 		if matches(e.subject, inbox) {
-			holders = append(holders, e)
+			t.holders = append(t.holders, e)
 		}
 	}
-	for _, e := range holders {
-		sids = append(sids, e.sid)
+	for _, e := range t.holders {
+		b = appendPlain(b, inbox, e.sid, body)
 		e.direct++
 		if e.max > 0 {
 			upstream = t.recountLocked(upstream, e)
 		}
 	}
-	return sids, upstream
+	clear(t.holders)
+	t.holders = t.holders[:0]
+	return b, upstream
 }
 
 // passed counts a delivery of the embedded server against a plain subscription's max.

@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -51,18 +52,29 @@ func TestTableClaims(t *testing.T) {
 	if taken := table.add(&entry{sid: "1", subject: "other"}); taken == nil || taken.subject != "_INBOX.a" {
 		t.Fatalf("sid 1 was given twice: %v", taken)
 	}
-	sids, upstream := table.claim("_INBOX.a")
+	sids, upstream := claim(table, "_INBOX.a")
 	if fmt.Sprint(sids) != "[1 2 3]" || upstream != nil {
 		t.Fatalf("got %v, %q", sids, upstream)
 	}
-	if sids, _ := table.claim("other.inbox"); fmt.Sprint(sids) != "[3]" {
+	if sids, _ := claim(table, "other.inbox"); fmt.Sprint(sids) != "[3]" {
 		t.Fatalf("got %v", sids)
 	}
 	table.refused("_INBOX.a", "")
 	table.remove(table.get([]byte("3")))
-	if sids, _ := table.claim("_INBOX.a"); fmt.Sprint(sids) != "[2]" {
+	if sids, _ := claim(table, "_INBOX.a"); fmt.Sprint(sids) != "[2]" {
 		t.Fatalf("got %v", sids)
 	}
+}
+
+// claim sends an empty reply to an inbox and returns the sids that get it.
+func claim(t *table, inbox string) (sids []string, upstream []byte) {
+	frames, upstream := t.appendReply(nil, inbox, nil)
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(frames), " 0\r\n\r\n"), " 0\r\n\r\n") {
+		if _, sid, ok := strings.Cut(line, inbox+" "); ok {
+			sids = append(sids, sid)
+		}
+	}
+	return sids, upstream
 }
 
 func TestTableCountsAutoUnsubscribe(t *testing.T) {
@@ -72,20 +84,20 @@ func TestTableCountsAutoUnsubscribe(t *testing.T) {
 	if line := table.limit(e, 2); line != nil {
 		t.Fatalf("the client's own UNSUB is right, got %q", line)
 	}
-	if _, upstream := table.claim("in"); string(upstream) != "UNSUB 1 1\r\n" {
+	if _, upstream := claim(table, "in"); string(upstream) != "UNSUB 1 1\r\n" {
 		t.Fatalf("after one reply: %q", upstream)
 	}
-	if _, upstream := table.claim("in"); string(upstream) != "UNSUB 1\r\n" {
+	if _, upstream := claim(table, "in"); string(upstream) != "UNSUB 1\r\n" {
 		t.Fatalf("after the last reply: %q", upstream)
 	}
-	if sids, _ := table.claim("in"); sids != nil || table.size() != 0 || table.limited.Load() != 0 {
+	if sids, _ := claim(table, "in"); sids != nil || table.size() != 0 || table.limited.Load() != 0 {
 		t.Fatalf("it still stands: %v", sids)
 	}
 
 	// A reply came first; then max is set, and the embedded server delivers the rest.
 	e = &entry{sid: "2", subject: "in"}
 	table.add(e)
-	table.claim("in")
+	claim(table, "in")
 	if line := table.limit(e, 3); string(line) != "UNSUB 2 2\r\n" {
 		t.Fatalf("got %q", line)
 	}
@@ -100,7 +112,7 @@ func TestTableCountsAutoUnsubscribe(t *testing.T) {
 	// max below what was delivered already ends it at once.
 	e = &entry{sid: "3", subject: "in"}
 	table.add(e)
-	table.claim("in")
+	claim(table, "in")
 	if line := table.limit(e, 1); string(line) != "UNSUB 3\r\n" || table.size() != 0 {
 		t.Fatalf("got %q", line)
 	}

@@ -41,8 +41,10 @@ func (e *Error) Encode() []byte {
 	}{e.Text, e.Code})
 }
 
-// EncodeSent renders the reply to a message sent as a request.
-func EncodeSent(id MsgID) []byte { return []byte(`{"msg_id":"` + id.String() + `"}`) }
+// AppendSent appends the reply to a message sent as a request.
+func AppendSent(b []byte, id MsgID) []byte {
+	return append(id.Append(append(b, `{"msg_id":"`...)), `"}`...)
+}
 
 // EncodeDeleted renders the reply to a DELETE; existed is false when there was no such message.
 func EncodeDeleted(existed bool) []byte {

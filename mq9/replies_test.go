@@ -54,7 +54,7 @@ func TestPageRequests(t *testing.T) {
 
 func TestReplies(t *testing.T) {
 	g := gomega.NewWithT(t)
-	g.Expect(string(mq9.EncodeSent(38))).To(gomega.Equal(`{"msg_id":"` + msgID + `"}`))
+	g.Expect(string(mq9.AppendSent(nil, 38))).To(gomega.Equal(`{"msg_id":"` + msgID + `"}`))
 	g.Expect(string(mq9.EncodeDeleted(true))).To(gomega.Equal(`{"deleted":true}`))
 	g.Expect(string(mq9.EncodeDeleted(false))).To(gomega.Equal(`{"deleted":false}`))
 

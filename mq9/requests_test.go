@@ -51,7 +51,7 @@ func TestClientSubjects(t *testing.T) {
 func TestReadReply(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var sent mq9.SendReply
-	g.Expect(mq9.ReadReply(mq9.EncodeSent(77), &sent)).To(gomega.Succeed())
+	g.Expect(mq9.ReadReply(mq9.AppendSent(nil, 77), &sent)).To(gomega.Succeed())
 	g.Expect(sent.MsgID).To(gomega.Equal(mq9.MsgID(77).String()))
 	g.Expect(mq9.ReadReply(mq9.ErrNoMailbox.Encode(), &sent)).To(gomega.Equal(mq9.ErrNoMailbox))
 	for _, other := range []string{"", "+OK", "[]", `{"msg_id":7}`} {
