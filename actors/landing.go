@@ -8,52 +8,57 @@ import (
 
 // What the store reports to a mailbox comes in batches, as it was written: one message to the actor for all of them.
 
-// landing gathers the durable messages of a mailbox of which the store has reported, until the actor looks. The committer and the actor
+// landing gathers the parcels of a mailbox of which the store has reported, until the actor looks. The committer and the actor
 // share it.
 type landing struct {
 	sync.Mutex
-	settled []settled
+	settled []*parcel
 }
 
-type (
-	// settled says that a durable message is on disk, or why not. It stands for itself: a restarted actor understands it.
-	settled struct {
-		message *mq9.Message
-		receipt Receipt // nil once answered
-		err     error
-	}
+// parcel is durable messages that go to disk together. It stands for itself: a restarted actor understands it. It belongs to the
+// mailbox, between Commit and the report to the store.
+type parcel struct {
+	messages []*mq9.Message
+	receipts []Receipt // of each message; nil once answered
+	err      error     // why they are not stored
+}
 
-	// landed has the mailbox look at what the store has reported.
-	landed struct{ settled []settled } // what it found; nil before
-)
+// landed has the mailbox look at what the store has reported.
+type landed struct{ settled []*parcel } // what it found; nil before
 
-// refuse answers the sender with an error, unless an answer was given.
-func (s *settled) refuse(err *mq9.Error) {
-	if receipt := take(&s.receipt); receipt != nil {
-		receipt.Sent(0, err)
+// refuse answers the senders with an error, unless an answer was given.
+func (p *parcel) refuse(err *mq9.Error) {
+	for i := range p.receipts {
+		if receipt := take(&p.receipts[i]); receipt != nil {
+			receipt.Sent(0, err)
+		}
 	}
 }
 
-// answer tells the sender how it went.
-func (s *settled) answer() {
-	if s.err != nil {
-		s.refuse(mq9.AsError(s.err))
-	} else if receipt := take(&s.receipt); receipt != nil {
-		receipt.Sent(s.message.ID, nil)
+// answer tells the senders how it went.
+func (p *parcel) answer() {
+	if p.err != nil {
+		p.refuse(mq9.AsError(p.err))
+		return
+	}
+	for i, message := range p.messages {
+		if receipt := take(&p.receipts[i]); receipt != nil {
+			receipt.Sent(message.ID, nil)
+		}
 	}
 }
 
 func (l *landed) refuse(err *mq9.Error) {
-	for i := range l.settled {
-		l.settled[i].refuse(err)
+	for _, p := range l.settled {
+		p.refuse(err)
 	}
 }
 
-// land reports what became of a durable message. The order of reports is kept.
-func (r *ref) land(s settled) {
+// land reports what became of a parcel. The order of reports is kept.
+func (r *ref) land(p *parcel) {
 	l := &r.landing
 	l.Lock()
-	l.settled = append(l.settled, s)
+	l.settled = append(l.settled, p)
 	first := len(l.settled) == 1
 	l.Unlock()
 	if first && !r.send(&landed{}) { // expired while it was stored
@@ -62,7 +67,7 @@ func (r *ref) land(s settled) {
 }
 
 // take returns what was reported and has not been taken.
-func (l *landing) take() []settled {
+func (l *landing) take() []*parcel {
 	l.Lock()
 	defer l.Unlock()
 	return take(&l.settled)
@@ -76,12 +81,11 @@ func (m *mailbox) landed(l *landed) {
 		return
 	}
 	loaded := m.load() == nil // or it was restarted, and the store cannot say what is there
-	for i := range l.settled {
-		s := &l.settled[i]
+	for _, p := range l.settled {
 		if loaded {
-			m.settle(s)
+			m.settle(p)
 		}
-		s.answer()
+		p.answer()
 	}
 	if loaded {
 		m.listWaiting()
@@ -89,16 +93,20 @@ func (m *mailbox) landed(l *landed) {
 	}
 }
 
-// settle makes a durable message visible, or forgets it if it was not stored.
-func (m *mailbox) settle(s *settled) {
-	p, size := s.message.Priority, int64(s.message.Size())
-	known := m.queues[p].settle(s.message, s.err != nil)
-	if s.err != nil {
-		return
+// settle makes durable messages visible, or forgets them if they were not stored.
+func (m *mailbox) settle(parcel *parcel) {
+	for _, message := range parcel.messages {
+		p, size := message.Priority, int64(message.Size())
+		known := m.queues[p].settle(message.Entry(), parcel.err != nil)
+		if parcel.err != nil {
+			continue
+		}
+		m.tally().published[p].add(1, size)
+		if known {
+			m.tally().found[p].add(-1, -size)
+		}
+		if len(m.readers)+len(m.groups) > 0 {
+			m.keepWarm(message)
+		}
 	}
-	m.tally().published[p].add(1, size)
-	if known {
-		m.tally().found[p].add(-1, -size)
-	}
-	m.keepWarm(s.message)
 }

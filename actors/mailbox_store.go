@@ -15,20 +15,52 @@ type (
 
 func (r *removed) refuse(err *mq9.Error) { r.op.answer(false, err) }
 
-// send accepts a message at that time, Unix nanoseconds: gives it an id, stores it in its tier and then shows it (protocol section 5).
-func (m *mailbox) send(op *send, now int64) {
+// store accepts the messages of a run, in order. The durable ones go to the store together.
+func (m *mailbox) store(r *run) {
+	now := m.broker.config.Now().UnixNano()
+	var durable *parcel
+	for i := range r.sends {
+		switch message := m.send(&r.sends[i], now); {
+		case message == nil:
+		case message.Priority.Durable():
+			if durable == nil {
+				rest := len(r.sends) - i
+				durable = &parcel{messages: make([]*mq9.Message, 0, rest), receipts: make([]Receipt, 0, rest)}
+			}
+			durable.messages = append(durable.messages, message)
+			durable.receipts = append(durable.receipts, r.sends[i].receipt) // who has it too until all are handed over: this may crash
+		default:
+			take(&r.sends[i].receipt).Sent(message.ID, nil)
+		}
+	}
+	if durable != nil {
+		at := m.at
+		m.broker.store.Commit(mq9.AppendMessages{Number: at.box.Number, Messages: durable.messages}, func(err error) {
+			durable.err = err
+			at.land(durable)
+		})
+	}
+	if durable == nil || len(durable.messages) < len(r.sends) {
+		m.stir()
+	}
+	r.put()
+}
+
+// send accepts a message at that time, Unix nanoseconds: gives it an id and a place in its queue, where it can be seen if its tier
+// holds it now (protocol section 5). It returns nil for one that was refused.
+func (m *mailbox) send(op *send, now int64) *mq9.Message {
 	if err := m.load(); err != nil {
 		op.refuse(err)
-		return
+		return nil
 	}
 	number, err := m.broker.ids.take()
 	if err != nil {
 		op.refuse(m.unavailable("reserving ids", err))
-		return
+		return nil
 	}
 	if err := m.admit(&op.draft); err != nil {
 		op.refuse(err)
-		return
+		return nil
 	}
 	m.lastID = mq9.NewMsgID(number, op.draft.Priority)
 	m.lastAt = max(m.lastAt, now)
@@ -37,18 +69,13 @@ func (m *mailbox) send(op *send, now int64) {
 		Header: op.draft.Header, Payload: op.draft.Payload,
 	}
 	queue := &m.queues[message.Priority]
-	if !message.Priority.Durable() {
+	if message.Priority.Durable() {
+		queue.add(newEntry(message.Entry(), nil, storing))
+	} else {
 		queue.add(newEntry(message.Entry(), message, stored))
 		m.tally().published[message.Priority].add(1, int64(message.Size()))
-		take(&op.receipt).Sent(message.ID, nil)
-		m.stir()
-		return
 	}
-	queue.add(newEntry(message.Entry(), message, storing))
-	at, receipt := m.at, take(&op.receipt)
-	m.broker.store.Commit(mq9.AppendMessage{Number: at.box.Number, Message: message}, func(err error) {
-		at.land(settled{message, receipt, err})
-	})
+	return message
 }
 
 // remove deletes one message (protocol section 6). A durable one is hidden at once and answered when its deletion is on disk.

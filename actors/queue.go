@@ -159,16 +159,16 @@ func (q *queue) firstStoring() (id mq9.MsgID, ok bool) {
 // settle ends the storing of the entry with this id: it is visible now, or gone if the store failed.
 // An id the queue does not know (its actor was restarted meanwhile) is added when it was stored.
 // It reports whether the message was there as stored before: read from disk by a restarted actor.
-func (q *queue) settle(m *mq9.Message, failed bool) (known bool) {
-	at, found := q.locate(m.ID)
+func (q *queue) settle(of mq9.Entry, failed bool) (known bool) {
+	at, found := q.locate(of.ID)
 	switch {
 	case !found && failed:
 	case !found:
-		q.insert(newEntry(m.Entry(), m, stored))
+		q.insert(newEntry(of, nil, stored))
 	case q.blocks[at.block].entries[at.entry].state != storing:
 		return true
 	default:
-		q.ready(m.ID)
+		q.ready(of.ID)
 		e := &q.blocks[at.block].entries[at.entry]
 		q.unsafe -= int64(e.size)
 		if e.state = stored; failed {

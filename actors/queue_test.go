@@ -80,14 +80,14 @@ func TestNothingOvertakesWhatIsStillBeingStored(t *testing.T) {
 			func(qs *queues) {
 				qs.put(1, mq9.Critical, storing)
 				qs.put(2, mq9.Critical, storing)
-				qs[0].settle(message(1, 0), false)
+				qs[0].settle(message(1, 0).Entry(), false)
 			}, want{1},
 		},
 		"a failed one holds nobody back": {
 			func(qs *queues) {
 				qs.put(1, mq9.Critical, storing)
 				qs.put(2, mq9.Normal, stored)
-				qs[0].settle(message(1, 0), true)
+				qs[0].settle(message(1, 0).Entry(), true)
 			}, want{2},
 		},
 		"one that is being deleted is hidden, and not overtaken": {
@@ -165,10 +165,60 @@ func TestASettledMessageThatARestartedActorDoesNotKnow(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var qs queues
 	qs.put(9, mq9.Critical, storing) // accepted by the new incarnation
-	qs[mq9.Critical].settle(message(5, mq9.Critical), false)
+	qs[mq9.Critical].settle(message(5, mq9.Critical).Entry(), false)
 	first := qs[mq9.Critical].after(0)
 	g.Expect(first.id).To(gomega.Equal(mq9.NewMsgID(5, mq9.Critical)))
 	id, waiting := qs[mq9.Critical].firstStoring()
 	g.Expect(waiting).To(gomega.BeTrue())
 	g.Expect(id).To(gomega.Equal(mq9.NewMsgID(9, mq9.Critical)))
+}
+
+// TestAheadIsWhatComesNext compares, over queues in every state, what is offered at once with what would be sent one by one.
+func TestAheadIsWhatComesNext(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	states := []state{stored, stored, stored, stored, stored, storing, deleting, gone}
+	longest := 0
+	for range 2000 {
+		var (
+			qs   queues
+			v    view
+			sent []mq9.MsgID
+		)
+		for number := range uint64(random.IntN(300)) {
+			p := mq9.Priority(random.IntN(mq9.Priorities))
+			s := states[random.IntN(len(states))]
+			if s == storing && number < 100 { // only the end can be
+				s = stored
+			}
+			id := qs.put(number+1, p, s)
+			if e := qs[p].find(id); e != nil && random.IntN(50) == 0 {
+				e.message = nil
+			}
+		}
+		for range random.IntN(20) {
+			if p, e := qs.next(&v, mq9.AllPriorities); e != nil {
+				sent = append(sent, e.id)
+				v.advance(p, e.id)
+			}
+		}
+		if len(sent) > 0 && random.IntN(2) == 0 {
+			v.giveBack(sent[random.IntN(len(sent)):])
+		}
+		set := []mq9.PrioritySet{mq9.AllPriorities, mq9.Only(mq9.Urgent), mq9.Only(mq9.Normal)}[random.IntN(3)]
+		ahead := qs.ahead(&v, set, new(batch))
+		longest = max(longest, len(ahead))
+		for i, m := range ahead {
+			p, e := qs.next(&v, set)
+			if e == nil || e.message != m {
+				t.Fatalf("place %d of %d is not what comes next", i, len(ahead))
+			}
+			v.advance(p, e.id)
+		}
+		if p, e := qs.next(&v, set); len(ahead) == 0 && e != nil && e.message != nil {
+			t.Fatalf("a message of priority %d that is in memory was not offered", p)
+		}
+	}
+	if longest < 32 {
+		t.Fatalf("at most %d were offered at once", longest)
+	}
 }

@@ -63,12 +63,3 @@ func (r *run) refuse(err *mq9.Error) {
 		r.sends[i].refuse(err)
 	}
 }
-
-// store accepts the messages of a run, in order.
-func (m *mailbox) store(r *run) {
-	now := m.broker.config.Now().UnixNano()
-	for i := range r.sends {
-		m.send(&r.sends[i], now)
-	}
-	r.put()
-}

@@ -59,10 +59,10 @@ type (
 	// ExpireMailbox removes a mailbox's metadata and, in time, everything stored under its number.
 	ExpireMailbox struct{ Mailbox *Mailbox }
 
-	// AppendMessage stores a durable message.
-	AppendMessage struct {
-		Number  uint64 // the mailbox
-		Message *Message
+	// AppendMessages stores durable messages, all of them or none.
+	AppendMessages struct {
+		Number   uint64 // the mailbox
+		Messages []*Message
 	}
 
 	// DeleteMessage removes a durable message.
@@ -76,5 +76,5 @@ type (
 
 func (CreateMailbox) isChange() {}
 func (ExpireMailbox) isChange() {}
-func (AppendMessage) isChange() {}
+func (AppendMessages) isChange() {}
 func (DeleteMessage) isChange() {}

@@ -82,7 +82,7 @@ func TestGroupCommit(t *testing.T) {
 	}{
 		"one batch for all that wait": {Options{}, []int{1, 1, 1000}},
 		"bounded by count":            {Options{MaxBatchChanges: 400}, []int{1, 1, 400, 400, 200}},
-		"bounded by bytes":            {Options{MaxBatchBytes: 500 * weight(mq9.AppendMessage{Message: message(100, 0)})}, []int{1, 1, 500, 500}},
+		"bounded by bytes":            {Options{MaxBatchBytes: 500 * loadOf(mq9.AppendMessages{Messages: []*mq9.Message{message(100, 0)}}).bytes}, []int{1, 1, 500, 500}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
@@ -96,7 +96,7 @@ func TestGroupCommit(t *testing.T) {
 			var group sync.WaitGroup
 			appendOne := func(id mq9.MsgID) {
 				group.Add(1)
-				s.Commit(mq9.AppendMessage{Number: 1, Message: message(id, mq9.Critical)}, func(error) { group.Done() })
+				s.Commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(id, mq9.Critical)}}, func(error) { group.Done() })
 			}
 			appendOne(99)
 			wait()
@@ -119,22 +119,22 @@ func TestFailedBatchFailsExactlyItsWaiters(t *testing.T) {
 	var log bytes.Buffer // written by the committer, read after Close
 	s := open(t, t.TempDir(), Options{beforeWrite: writes.beforeWrite, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(1)})
-	commit(g, s, mq9.AppendMessage{Number: 1, Message: message(1, mq9.Critical)})
+	commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(1, mq9.Critical)}})
 
 	// The first write is held; the second batch fails; the third is written.
 	wait, release := writes.hold()
 	outcomes := make(chan error, 100)
 	note := func(err error) { outcomes <- err }
-	s.Commit(mq9.AppendMessage{Number: 1, Message: message(2, mq9.Critical)}, func(err error) {
+	s.Commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(2, mq9.Critical)}}, func(err error) {
 		writes.fail(errors.New("disk\non fire"))
 		note(err)
 	})
 	wait()
 	failing := []mq9.Change{
-		mq9.AppendMessage{Number: 1, Message: message(3, mq9.Critical)},
+		mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(3, mq9.Critical)}},
 		mq9.DeleteMessage{Number: 1, Priority: mq9.Critical, ID: 1},
 		mq9.CreateMailbox{Mailbox: mailbox(2)},
-		mq9.AppendMessage{Number: 2, Message: message(4, mq9.Critical)},
+		mq9.AppendMessages{Number: 2, Messages: []*mq9.Message{message(4, mq9.Critical)}},
 		mq9.ExpireMailbox{Mailbox: mailbox(2)},
 		mq9.ExpireMailbox{Mailbox: mailbox(1)},
 	}
@@ -152,11 +152,11 @@ func TestFailedBatchFailsExactlyItsWaiters(t *testing.T) {
 		g.Expect(mq9.AsError(err)).To(gomega.Equal(mq9.ErrUnavailable))
 		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("disk on fire")))
 	}
-	commit(g, s, mq9.AppendMessage{Number: 1, Message: message(5, mq9.Critical)})
+	commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(5, mq9.Critical)}})
 	g.Expect(s.Err()).To(gomega.Succeed())
 	g.Expect(idsOf(readAll(g, s, 1, mq9.Critical))).To(gomega.Equal([]mq9.MsgID{1, 2, 5}))
 	g.Expect(mailboxes(g, s)).To(gomega.ConsistOf(*mailbox(1)))
-	err := tryCommit(s, mq9.AppendMessage{Number: 2, Message: message(6, mq9.Critical)})
+	err := tryCommit(s, mq9.AppendMessages{Number: 2, Messages: []*mq9.Message{message(6, mq9.Critical)}})
 	g.Expect(err).To(gomega.MatchError(mq9.ErrNoMailbox), "its creation failed")
 	g.Expect(s.Close()).To(gomega.Succeed())
 	g.Expect(strings.Count(log.String(), "durable writes fail")).To(gomega.Equal(1))

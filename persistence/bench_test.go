@@ -32,7 +32,7 @@ func appendAll(b *testing.B, s *Store, after, n, inFlight int) {
 		slots <- struct{}{}
 		pending.Add(1)
 		m := &mq9.Message{ID: mq9.NewMsgID(uint64(after+i+1), mq9.Critical), Priority: mq9.Critical, At: int64(i), Payload: payload}
-		s.Commit(mq9.AppendMessage{Number: 1, Message: m}, func(err error) {
+		s.Commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{m}}, func(err error) {
 			if err != nil {
 				b.Error(err)
 			}

@@ -31,7 +31,7 @@ func readsLongAndShort(t *testing.T, s store) {
 	for p := range mq9.Normal {
 		for id := mq9.MsgID(p); id < 100; id += 2 {
 			for number := range uint64(3) {
-				commit(g, s, mq9.AppendMessage{Number: number + 1, Message: mixed(id, p)})
+				commit(g, s, mq9.AppendMessages{Number: number + 1, Messages: []*mq9.Message{mixed(id, p)}})
 			}
 			if id%5 == 0 {
 				commit(g, s, mq9.DeleteMessage{Number: 2, Priority: p, ID: id})
@@ -66,9 +66,9 @@ func TestBodiesGoWithTheirMessages(t *testing.T) {
 		commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(number)})
 	}
 	for id := range mq9.MsgID(4) {
-		commit(g, s, mq9.AppendMessage{Number: 1, Message: long(id, mq9.Urgent)})
-		commit(g, s, mq9.AppendMessage{Number: 2, Message: long(id, mq9.Urgent)})
-		commit(g, s, mq9.AppendMessage{Number: 3, Message: message(id, mq9.Urgent)})
+		commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{long(id, mq9.Urgent)}})
+		commit(g, s, mq9.AppendMessages{Number: 2, Messages: []*mq9.Message{long(id, mq9.Urgent)}})
+		commit(g, s, mq9.AppendMessages{Number: 3, Messages: []*mq9.Message{message(id, mq9.Urgent)}})
 	}
 	g.Expect(bodies()).To(gomega.Equal(8))
 	commit(g, s, mq9.DeleteMessage{Number: 1, Priority: mq9.Urgent, ID: 0})
@@ -80,7 +80,7 @@ func TestBodiesGoWithTheirMessages(t *testing.T) {
 	commit(g, s, mq9.DeleteMessage{Number: 3, Priority: mq9.Urgent, ID: 1})
 	g.Expect(bodies()).To(gomega.Equal(6))
 	g.Expect([]presence{s.live[1].bodies, s.live[3].bodies}).To(gomega.Equal([]presence{some, none}))
-	commit(g, s, mq9.AppendMessage{Number: 3, Message: long(9, mq9.Urgent)})
+	commit(g, s, mq9.AppendMessages{Number: 3, Messages: []*mq9.Message{long(9, mq9.Urgent)}})
 	commit(g, s, mq9.DeleteMessage{Number: 3, Priority: mq9.Urgent, ID: 9})
 	g.Expect(bodies()).To(gomega.Equal(6), "a mailbox may get its first long message late")
 	for number := uint64(1); number <= 4; number++ {
@@ -95,7 +95,7 @@ func TestBodiesThatAreNotThere(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(1)})
 	for id := range mq9.MsgID(3) {
-		commit(g, s, mq9.AppendMessage{Number: 1, Message: long(id, mq9.Urgent)})
+		commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{long(id, mq9.Urgent)}})
 	}
 	overwrite(g, s, familyBodies, appendMessageKey(nil, 1, mq9.Urgent, 1), []byte("another's"))
 	_, err := s.Read(1, mq9.Urgent, 0, 1<<20)
@@ -113,7 +113,7 @@ func TestReadIsNotHeldUpByDeletions(t *testing.T) {
 	commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(1)})
 	const n = patienceOfRead * 3
 	for id := range mq9.MsgID(n) {
-		s.Commit(mq9.AppendMessage{Number: 1, Message: message(id+1, mq9.Urgent)}, nil)
+		s.Commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(id+1, mq9.Urgent)}}, nil)
 	}
 	for id := range mq9.MsgID(n - 2) {
 		s.Commit(mq9.DeleteMessage{Number: 1, Priority: mq9.Urgent, ID: id + 2, First: 1}, nil)

@@ -26,15 +26,15 @@ func (w *sender) operation(i int64) mq9.Change {
 	if step == 3 {
 		return mq9.DeleteMessage{Number: w.number, Priority: mq9.Critical, ID: mq9.MsgID(round*3 + 3)}
 	}
-	return mq9.AppendMessage{Number: w.number, Message: message(mq9.MsgID(round*3+step+1), mq9.Critical)}
+	return mq9.AppendMessages{Number: w.number, Messages: []*mq9.Message{message(mq9.MsgID(round*3+step+1), mq9.Critical)}}
 }
 
 // after is what is stored after the first n operations.
 func (w *sender) after(n int64) (ids []mq9.MsgID) {
 	for i := range n {
 		switch c := w.operation(i).(type) {
-		case mq9.AppendMessage:
-			ids = append(ids, c.Message.ID)
+		case mq9.AppendMessages:
+			ids = append(ids, c.Messages[0].ID)
 		case mq9.DeleteMessage:
 			ids = ids[:len(ids)-1]
 		}
@@ -143,7 +143,7 @@ func TestSnapshotAndStorePartWays(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(info.Mode().Perm()).To(gomega.BeEquivalentTo(0o700))
 	g.Expect(snapshot + ".partial").NotTo(gomega.BeADirectory())
-	commit(g, s, mq9.AppendMessage{Number: 1, Message: message(10, mq9.Critical)})
+	commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(10, mq9.Critical)}})
 	commit(g, s, mq9.DeleteMessage{Number: 1, Priority: mq9.Critical, ID: 3})
 	s.mu.engine.compact(familyMessages) // the store's old files go, the snapshot's links to them stay
 

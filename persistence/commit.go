@@ -29,22 +29,37 @@ type (
 	late struct{}
 )
 
-// weight is about how many bytes a change adds to a batch.
-func weight(change any) int {
+// load is what changes add to a batch.
+type load struct {
+	changes int // messages count one each
+	bytes   int // about
+}
+
+func (l *load) add(more load) {
+	l.changes += more.changes
+	l.bytes += more.bytes
+}
+
+// loadOf is what one change adds.
+func loadOf(change any) load {
 	const small = 64
 	switch c := change.(type) {
-	case mq9.AppendMessage:
-		if c.Message != nil {
-			return small + c.Message.Size()
+	case mq9.AppendMessages:
+		l := load{len(c.Messages), small * len(c.Messages)}
+		for _, m := range c.Messages {
+			if m != nil {
+				l.bytes += m.Size()
+			}
 		}
+		return l
 	case mq9.CreateMailbox:
 		if c.Mailbox != nil {
-			return small + len(c.Mailbox.Desc) + len(c.Mailbox.Account) + len(c.Mailbox.ID)
+			return load{1, small + len(c.Mailbox.Desc) + len(c.Mailbox.Account) + len(c.Mailbox.ID)}
 		}
 	case purge:
-		return small * len(c.keys)
+		return load{1, small * len(c.keys)}
 	}
-	return small
+	return load{1, small}
 }
 
 // committer gathers changes and writes them from one goroutine, batch after batch.
@@ -63,6 +78,7 @@ type committer struct {
 	mu struct {
 		sync.Mutex
 		queue   []request
+		changes int  // in queue
 		closing bool // further changes are refused
 		ended   bool // the goroutine takes nothing any more
 	}
@@ -90,6 +106,7 @@ func (c *committer) commit(change any, done func(error)) {
 		change = late{}
 	}
 	c.mu.queue = append(c.mu.queue, request{change: change, done: done})
+	c.mu.changes += loadOf(change).changes
 	c.mu.Unlock()
 	c.nudge()
 }
@@ -121,7 +138,7 @@ func (c *committer) nudge() {
 func (c *committer) queued() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.mu.queue)
+	return c.mu.changes
 }
 
 func (c *committer) run() {
@@ -162,7 +179,7 @@ func (c *committer) take(spare []request) (taken []request, ended bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	taken, c.mu.queue = c.mu.queue, spare
+	taken, c.mu.queue, c.mu.changes = c.mu.queue, spare, 0
 	if c.mu.closing {
 		if len(taken) == 0 {
 			c.mu.ended = true
@@ -175,10 +192,10 @@ func (c *committer) take(spare []request) (taken []request, ended bool) {
 
 // fit is how many of the requests make one batch, at least one.
 func (c *committer) fit(requests []request) int {
-	bytes := 0
+	var total load
 	for n, r := range requests {
-		bytes += weight(r.change)
-		if n > 0 && (n == c.maxChanges || bytes > c.maxBytes) {
+		total.add(loadOf(r.change))
+		if n > 0 && (total.changes > c.maxChanges || total.bytes > c.maxBytes) {
 			return n
 		}
 	}

@@ -17,8 +17,8 @@ func doesTwiceAsOnce(t *testing.T, s store) {
 		commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(1)})
 	}
 	for range 2 {
-		commit(g, s, mq9.AppendMessage{Number: 1, Message: message(1, mq9.Urgent)})
-		commit(g, s, mq9.AppendMessage{Number: 1, Message: message(2, mq9.Urgent)})
+		commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(1, mq9.Urgent)}})
+		commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(2, mq9.Urgent)}})
 	}
 	g.Expect(index(g, s, 1)).To(gomega.HaveLen(2))
 	for range 2 {
@@ -43,17 +43,20 @@ func refusesInvalid(t *testing.T, s store) {
 		"nothing":             nil,
 		"no mailbox":          mq9.CreateMailbox{},
 		"no mailbox's expiry": mq9.ExpireMailbox{},
-		"no message":          mq9.AppendMessage{Number: 1},
-		"a normal message":    mq9.AppendMessage{Number: 1, Message: message(1, mq9.Normal)},
-		"the number 0":        with(func(m *mq9.Mailbox) { m.Number = 0 }),
-		"no ttl":              with(func(m *mq9.Mailbox) { m.TTL = 0 }),
-		"negative inflight":   with(func(m *mq9.Mailbox) { m.MaxInflight = -1 }),
-		"no mail_id":          with(func(m *mq9.Mailbox) { m.ID = "" }),
-		"a huge account":      with(func(m *mq9.Mailbox) { m.Account = string(make([]byte, 1<<16)) }),
+		"no message":          mq9.AppendMessages{Number: 1},
+		"a normal message":    mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(1, mq9.Normal)}},
+		"a normal message behind a durable one": mq9.AppendMessages{
+			Number: 1, Messages: []*mq9.Message{message(7, mq9.Critical), message(8, mq9.Normal)},
+		},
+		"the number 0":      with(func(m *mq9.Mailbox) { m.Number = 0 }),
+		"no ttl":            with(func(m *mq9.Mailbox) { m.TTL = 0 }),
+		"negative inflight": with(func(m *mq9.Mailbox) { m.MaxInflight = -1 }),
+		"no mail_id":        with(func(m *mq9.Mailbox) { m.ID = "" }),
+		"a huge account":    with(func(m *mq9.Mailbox) { m.Account = string(make([]byte, 1<<16)) }),
 	} {
 		refused, good := make(chan error, 1), make(chan error, 1)
 		s.Commit(c, func(err error) { refused <- err })
-		s.Commit(mq9.AppendMessage{Number: 1, Message: message(1, mq9.Critical)}, func(err error) { good <- err })
+		s.Commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(1, mq9.Critical)}}, func(err error) { good <- err })
 		g.Expect(<-refused).To(gomega.MatchError(ErrInvalid), what)
 		g.Expect(<-good).To(gomega.Succeed(), "the one after %s", what)
 	}
@@ -73,7 +76,7 @@ func tellsInOrder(t *testing.T, s store) {
 	var told []int // by the store's goroutine alone, until the last
 	last := make(chan struct{})
 	for i := range n {
-		s.Commit(mq9.AppendMessage{Number: 1, Message: message(mq9.MsgID(i), mq9.Critical)}, func(err error) {
+		s.Commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(mq9.MsgID(i), mq9.Critical)}}, func(err error) {
 			if err == nil {
 				told = append(told, i)
 			}
@@ -128,7 +131,7 @@ func isSafeForConcurrentUse(t *testing.T, s store) {
 			var mine sync.WaitGroup
 			for id := range mq9.MsgID(each) {
 				mine.Add(1)
-				s.Commit(mq9.AppendMessage{Number: number, Message: message(id, mq9.Critical)}, func(error) { mine.Done() })
+				s.Commit(mq9.AppendMessages{Number: number, Messages: []*mq9.Message{message(id, mq9.Critical)}}, func(error) { mine.Done() })
 			}
 			mine.Wait()
 		})
@@ -157,7 +160,7 @@ func closesOrderly(t *testing.T, s store) {
 	note := func(err error) { outcomes = append(outcomes, err) }
 	s.Commit(mq9.CreateMailbox{Mailbox: mailbox(1)}, note)
 	for id := range mq9.MsgID(100) {
-		s.Commit(mq9.AppendMessage{Number: 1, Message: message(id, mq9.Critical)}, note)
+		s.Commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(id, mq9.Critical)}}, note)
 	}
 	g.Expect(s.Close()).To(gomega.Succeed())
 	g.Expect(outcomes).To(gomega.HaveLen(101))
@@ -195,7 +198,7 @@ func closesUnderLoad(t *testing.T, s store) {
 				mine.Add(1)
 				outstanding <- struct{}{}
 				m := message(mq9.MsgID(w<<32|id), mq9.Critical)
-				s.Commit(mq9.AppendMessage{Number: 1, Message: m}, func(err error) {
+				s.Commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{m}}, func(err error) {
 					g.Expect(refused && err == nil).To(gomega.BeFalse(), "accepted after a refusal")
 					refused = refused || err != nil
 					<-outstanding

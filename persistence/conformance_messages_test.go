@@ -28,9 +28,8 @@ func keepsMessages(t *testing.T, s store) {
 		{ID: 5, Priority: mq9.Urgent, At: -1, Payload: make([]byte, 1<<20)},
 		{ID: math.MaxUint64, Priority: mq9.Urgent, Payload: []byte{0}},
 	}
-	for _, m := range want {
-		commit(g, s, mq9.AppendMessage{Number: 1, Message: m})
-	}
+	commit(g, s, mq9.AppendMessages{Number: 1, Messages: want[:1]})
+	commit(g, s, mq9.AppendMessages{Number: 1, Messages: want[1:]})
 	got, err := s.Read(1, mq9.Urgent, 0, math.MaxInt)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(got).To(gomega.Equal(want))
@@ -42,9 +41,9 @@ func readsWithinBytes(t *testing.T, s store) {
 		commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(number)})
 		for _, p := range []mq9.Priority{mq9.Critical, mq9.Urgent} {
 			for _, id := range []mq9.MsgID{10, 20, 30, 40} {
-				commit(g, s, mq9.AppendMessage{Number: number, Message: &mq9.Message{
+				commit(g, s, mq9.AppendMessages{Number: number, Messages: []*mq9.Message{{
 					ID: id, Priority: p, Header: []byte("h"), Payload: []byte("23456789a"),
-				}})
+				}}})
 			}
 		}
 	}
@@ -92,7 +91,7 @@ func indexesInOrder(t *testing.T, s store) {
 		}
 		messages[id] = &mq9.Message{ID: id, Priority: p, At: int64(id) * 10, Header: []byte("K: v\r\n"), Payload: make([]byte, id)}
 		for _, number := range []uint64{255, 256, 257} {
-			commit(g, s, mq9.AppendMessage{Number: number, Message: messages[id]})
+			commit(g, s, mq9.AppendMessages{Number: number, Messages: []*mq9.Message{messages[id]}})
 		}
 	}
 	var want []mq9.Entry
@@ -107,7 +106,7 @@ func deletesOne(t *testing.T, s store) {
 	g := gomega.NewWithT(t)
 	commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(1)})
 	for id := range mq9.MsgID(5) {
-		commit(g, s, mq9.AppendMessage{Number: 1, Message: message(id, mq9.Critical)})
+		commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(id, mq9.Critical)}})
 	}
 	commit(g, s, mq9.DeleteMessage{Number: 1, Priority: mq9.Critical, ID: 2})
 	commit(g, s, mq9.DeleteMessage{Number: 1, Priority: mq9.Urgent, ID: 3}) // the other tier
@@ -124,7 +123,7 @@ func forgetsExpired(t *testing.T, s store) {
 	for number := range uint64(3) {
 		commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(number + 1)})
 		for id := range mq9.MsgID(10) {
-			commit(g, s, mq9.AppendMessage{Number: number + 1, Message: message(id, mq9.Priority(id%2))})
+			commit(g, s, mq9.AppendMessages{Number: number + 1, Messages: []*mq9.Message{message(id, mq9.Priority(id%2))}})
 		}
 	}
 	commit(g, s, mq9.ExpireMailbox{Mailbox: mailbox(2)})
@@ -137,7 +136,7 @@ func forgetsExpired(t *testing.T, s store) {
 func refusesOrphans(t *testing.T, s store) {
 	g := gomega.NewWithT(t)
 	appendTo := func(number uint64) error {
-		return tryCommit(s, mq9.AppendMessage{Number: number, Message: message(1, mq9.Critical)})
+		return tryCommit(s, mq9.AppendMessages{Number: number, Messages: []*mq9.Message{message(1, mq9.Critical)}})
 	}
 	g.Expect(appendTo(1)).To(gomega.MatchError(mq9.ErrNoMailbox), "before it was created")
 	commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(1)})
@@ -172,7 +171,7 @@ func agreesWithModel(t *testing.T, s store) {
 			c = mq9.DeleteMessage{Number: number, Priority: m.Priority, ID: m.ID}
 			delete(model[number], m.Entry())
 		default:
-			c = mq9.AppendMessage{Number: number, Message: m}
+			c = mq9.AppendMessages{Number: number, Messages: []*mq9.Message{m}}
 			if alive {
 				model[number][m.Entry()] = true
 			} else {

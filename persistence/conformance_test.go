@@ -123,7 +123,7 @@ func leavesNamesakeAlone(t *testing.T, s store) {
 	commit(g, s, mq9.CreateMailbox{Mailbox: first})
 	commit(g, s, mq9.ExpireMailbox{Mailbox: first})
 	commit(g, s, mq9.CreateMailbox{Mailbox: second})
-	commit(g, s, mq9.AppendMessage{Number: 2, Message: message(1, mq9.Urgent)})
+	commit(g, s, mq9.AppendMessages{Number: 2, Messages: []*mq9.Message{message(1, mq9.Urgent)}})
 	commit(g, s, mq9.ExpireMailbox{Mailbox: first})
 	g.Expect(mailboxes(g, s)).To(gomega.ConsistOf(*second))
 	g.Expect(index(g, s, 2)).To(gomega.HaveLen(1))

@@ -29,7 +29,7 @@ func fullDiskRole(dir string) error {
 	body := make([]byte, 4000)
 	appendOne := func(id mq9.MsgID) error {
 		m := &mq9.Message{ID: id, Priority: mq9.Critical, At: 1, Payload: body}
-		return tryCommit(s, mq9.AppendMessage{Number: 1, Message: m})
+		return tryCommit(s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{m}})
 	}
 	if err := limitFiles(200_000); err != nil {
 		return err

@@ -61,14 +61,14 @@ func writeGolden(t *testing.T, dir string) {
 	}
 	messages := goldenMessages()
 	for _, m := range messages[:4] {
-		commit(g, s, mq9.AppendMessage{Number: 7, Message: m})
+		commit(g, s, mq9.AppendMessages{Number: 7, Messages: []*mq9.Message{m}})
 	}
 	for id := range mq9.MsgID(markEvery) { // leaves a mark
 		commit(g, s, mq9.DeleteMessage{Number: 7, Priority: mq9.Urgent, ID: id + 1, First: id + 2})
 	}
 	s.mu.engine.compact(familyMessages)
 	commit(g, s, mq9.CreateMailbox{Mailbox: &boxes[2]})
-	commit(g, s, mq9.AppendMessage{Number: 7, Message: messages[4]})
+	commit(g, s, mq9.AppendMessages{Number: 7, Messages: []*mq9.Message{messages[4]}})
 	overwrite(g, s, familyGraveyard, appendNumber(nil, 9), nil) // as if it were killed before the purger came to it
 	g.Expect(s.Close()).To(gomega.Succeed())
 }

@@ -42,7 +42,7 @@ func writerRole(dir string) error {
 		for id := mq9.MsgID(first); id < mq9.MsgID(first)+chunk; id++ {
 			p := mq9.Priority(id % 2)
 			group.Add(1)
-			s.Commit(mq9.AppendMessage{Number: number, Message: message(id, p)}, func(err error) {
+			s.Commit(mq9.AppendMessages{Number: number, Messages: []*mq9.Message{message(id, p)}}, func(err error) {
 				if err == nil {
 					say("stored %d", id)
 				}

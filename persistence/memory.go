@@ -164,8 +164,8 @@ func (m *Memory) applyOne(change any) error {
 		return m.create(c.Mailbox)
 	case mq9.ExpireMailbox:
 		return m.expire(c.Mailbox)
-	case mq9.AppendMessage:
-		return m.append(c.Number, c.Message)
+	case mq9.AppendMessages:
+		return m.append(c)
 	case mq9.DeleteMessage:
 		if t := m.mu.tiers[c.Number]; t != nil && c.Priority.Durable() {
 			if i, found := find(t[c.Priority], c.ID); found {
@@ -216,19 +216,21 @@ func (m *Memory) expire(b *mq9.Mailbox) error {
 	return nil
 }
 
-func (m *Memory) append(number uint64, message *mq9.Message) error {
-	if message == nil || !message.Priority.Durable() {
-		return invalid("no durable message")
+func (m *Memory) append(c mq9.AppendMessages) error {
+	if err := checkMessages(c.Messages); err != nil {
+		return err
 	}
-	t := m.mu.tiers[number]
+	t := m.mu.tiers[c.Number]
 	if t == nil {
 		return mq9.ErrNoMailbox
 	}
-	tier := &t[message.Priority]
-	if i, found := find(*tier, message.ID); found {
-		(*tier)[i] = message
-	} else {
-		*tier = slices.Insert(*tier, i, message)
+	for _, message := range c.Messages {
+		tier := &t[message.Priority]
+		if i, found := find(*tier, message.ID); found {
+			(*tier)[i] = message
+		} else {
+			*tier = slices.Insert(*tier, i, message)
+		}
 	}
 	return nil
 }

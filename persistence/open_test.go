@@ -136,7 +136,7 @@ func TestOpenAfterTornTail(t *testing.T) {
 			g.Expect(m).To(gomega.Equal(message(mq9.MsgID(i), mq9.Critical)))
 		}
 		fewer = n - len(got)
-		commit(g, s, mq9.AppendMessage{Number: 1, Message: message(n, mq9.Critical)})
+		commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(n, mq9.Critical)}})
 		g.Expect(s.Close()).To(gomega.Succeed())
 	}
 	g.Expect(fewer).To(gomega.BeNumerically(">", 1))
@@ -171,7 +171,7 @@ func TestCorruptRecordsAreReported(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
 	commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(1)})
-	commit(g, s, mq9.AppendMessage{Number: 1, Message: message(1, mq9.Critical)})
+	commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(1, mq9.Critical)}})
 	overwrite(g, s, familyMessages, appendMessageKey(nil, 1, mq9.Critical, 1), []byte("junk"))
 	_, err := s.Read(1, mq9.Critical, 0, 1)
 	g.Expect(err).To(gomega.MatchError(ErrCorrupt))
@@ -191,7 +191,7 @@ func TestCorruptRecordsAreReported(t *testing.T) {
 func fillOneByOne(g gomega.Gomega, s *Store, n int) {
 	commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(1)})
 	for id := range n {
-		commit(g, s, mq9.AppendMessage{Number: 1, Message: message(mq9.MsgID(id), mq9.Critical)})
+		commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(mq9.MsgID(id), mq9.Critical)}})
 	}
 }
 

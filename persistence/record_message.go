@@ -3,7 +3,6 @@ package persistence
 import (
 	"bytes"
 	"encoding/binary"
-	"math"
 
 	"github.com/mq9-broker/broker/mq9"
 )
@@ -27,11 +26,8 @@ const (
 	apartFrom = 1 << 10
 )
 
-// appendMessage appends the head and the body of m.
-func appendMessage(b []byte, m *mq9.Message) ([]byte, error) {
-	if len(m.Header) > math.MaxUint32 || len(m.Payload) > math.MaxUint32 {
-		return b, invalid("a message of %d bytes", m.Size())
-	}
+// appendMessage appends the head and the body of m, which checkMessages has let pass.
+func appendMessage(b []byte, m *mq9.Message) []byte {
 	version := byte(messageWhole)
 	if m.Size() >= apartFrom {
 		version = messageApart
@@ -40,7 +36,7 @@ func appendMessage(b []byte, m *mq9.Message) ([]byte, error) {
 	b = binary.BigEndian.AppendUint64(b, uint64(m.At))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(m.Header)))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(m.Payload)))
-	return append(append(b, m.Header...), m.Payload...), nil
+	return append(append(b, m.Header...), m.Payload...)
 }
 
 // decodeEntry reads a key and the head of a record. It fails with ErrCorrupt, and never panics, on bytes that

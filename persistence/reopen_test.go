@@ -20,7 +20,7 @@ func TestReopenFindsWhatWasStored(t *testing.T) {
 			for number := range uint64(3) {
 				commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(number + 1)})
 				for id := range mq9.MsgID(10) {
-					commit(g, s, mq9.AppendMessage{Number: number + 1, Message: message(id, mq9.Urgent)})
+					commit(g, s, mq9.AppendMessages{Number: number + 1, Messages: []*mq9.Message{message(id, mq9.Urgent)}})
 				}
 			}
 			for id := range mq9.MsgID(10) {
@@ -37,9 +37,9 @@ func TestReopenFindsWhatWasStored(t *testing.T) {
 				g.Expect(mailboxes(g, s)).To(gomega.ConsistOf(*mailbox(2), *mailbox(3)))
 				g.Expect(readAll(g, s, 2, mq9.Urgent)).To(gomega.Equal(want))
 				g.Expect(index(g, s, 3)).To(gomega.HaveLen(10))
-				err := tryCommit(s, mq9.AppendMessage{Number: 1, Message: message(1, mq9.Urgent)})
+				err := tryCommit(s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(1, mq9.Urgent)}})
 				g.Expect(err).To(gomega.MatchError(mq9.ErrNoMailbox), "still expired")
-				commit(g, s, mq9.AppendMessage{Number: 3, Message: message(1, mq9.Urgent)})
+				commit(g, s, mq9.AppendMessages{Number: 3, Messages: []*mq9.Message{message(1, mq9.Urgent)}})
 			}
 		})
 	}
@@ -70,7 +70,7 @@ func TestIDsGoOnAlthoughNothingIsLeft(t *testing.T) {
 		g.Expect(s.ReserveIDs(100)).To(gomega.Equal(next))
 		number, id := next, mq9.MsgID(next+1)
 		commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(number)})
-		commit(g, s, mq9.AppendMessage{Number: number, Message: message(id, mq9.Critical)})
+		commit(g, s, mq9.AppendMessages{Number: number, Messages: []*mq9.Message{message(id, mq9.Critical)}})
 		commit(g, s, mq9.DeleteMessage{Number: number, Priority: mq9.Critical, ID: id})
 		commit(g, s, mq9.ExpireMailbox{Mailbox: mailbox(number)})
 		g.Expect(mailboxes(g, s)).To(gomega.BeEmpty())
@@ -97,7 +97,7 @@ func TestPurgeGoesOnAfterReopen(t *testing.T) {
 	for number := range uint64(3) {
 		s.Commit(mq9.CreateMailbox{Mailbox: mailbox(number + 1)}, nil)
 		for id := range mq9.MsgID(n) {
-			s.Commit(mq9.AppendMessage{Number: number + 1, Message: message(id, mq9.Priority(id%2))}, nil)
+			s.Commit(mq9.AppendMessages{Number: number + 1, Messages: []*mq9.Message{message(id, mq9.Priority(id%2))}}, nil)
 		}
 	}
 	for _, number := range []uint64{1, 3} {

@@ -36,9 +36,9 @@ func fillMegabytes(g gomega.Gomega, s *Store, n, megabytes int) (ids []mq9.MsgID
 	}
 	for id := range mq9.MsgID(megabytes << 20 / size) {
 		for number := range uint64(n) {
-			s.Commit(mq9.AppendMessage{Number: number + 1, Message: &mq9.Message{
+			s.Commit(mq9.AppendMessages{Number: number + 1, Messages: []*mq9.Message{{
 				ID: id, Priority: mq9.Urgent, Payload: noise(size, uint64(id)),
-			}}, nil)
+			}}}, nil)
 		}
 		ids = append(ids, id)
 	}

@@ -2,6 +2,7 @@ package persistence
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"time"
 
@@ -14,17 +15,17 @@ import (
 func (s *Store) writeBatch(batch []request) {
 	s.batch.Clear()
 	s.turns = s.turns[:0]
-	sync, bytes, oldest := s.opts.Sync == SyncAlways, 0, int64(0)
+	sync, total, oldest := s.opts.Sync == SyncAlways, load{}, int64(0)
 	for i := range batch {
 		r := &batch[i]
 		if _, ok := r.change.(reserve); ok {
 			sync = true
 		}
-		if c, ok := r.change.(mq9.AppendMessage); ok && c.Message != nil && (oldest == 0 || c.Message.At < oldest) {
-			oldest = c.Message.At
-		}
-		bytes += weight(r.change)
 		r.err = s.stage(r.change)
+		if c, ok := r.change.(mq9.AppendMessages); ok && r.err == nil && (oldest == 0 || c.Messages[0].At < oldest) {
+			oldest = c.Messages[0].At
+		}
+		total.add(loadOf(r.change))
 	}
 	start := time.Now()
 	err := s.writeStaged(sync)
@@ -39,7 +40,7 @@ func (s *Store) writeBatch(batch []request) {
 		s.dig()
 	}
 	if s.opts.Observe != nil {
-		b := Batch{Changes: len(batch), Bytes: bytes, Queued: s.committer.queued(), Took: time.Since(start), Err: err}
+		b := Batch{Changes: total.changes, Bytes: total.bytes, Queued: s.committer.queued(), Took: time.Since(start), Err: err}
 		if oldest > 0 {
 			b.Waited = max(1, time.Duration(time.Now().UnixNano()-oldest))
 		}
@@ -85,8 +86,8 @@ func (s *Store) stage(change any) error {
 		return s.stageCreate(c.Mailbox)
 	case mq9.ExpireMailbox:
 		return s.stageExpire(c.Mailbox)
-	case mq9.AppendMessage:
-		return s.stageAppend(c.Number, c.Message)
+	case mq9.AppendMessages:
+		return s.stageAppend(c)
 	case mq9.DeleteMessage:
 		s.stageDelete(c)
 		return nil
@@ -147,18 +148,38 @@ func (s *Store) stageExpire(m *mq9.Mailbox) error {
 	return nil
 }
 
-func (s *Store) stageAppend(number uint64, m *mq9.Message) error {
-	switch {
-	case m == nil || !m.Priority.Durable():
-		return invalid("no durable message")
-	case !s.alive(number):
-		return mq9.ErrNoMailbox
+// checkMessages reports what of an AppendMessages cannot be stored.
+func checkMessages(messages []*mq9.Message) error {
+	if len(messages) == 0 {
+		return invalid("no message")
 	}
-	key := appendMessageKey(s.scratch[:0], number, m.Priority, m.ID)
-	both, err := appendMessage(key, m)
-	if err != nil {
+	for _, m := range messages {
+		switch {
+		case m == nil || !m.Priority.Durable():
+			return invalid("no durable message")
+		case len(m.Header) > math.MaxUint32 || len(m.Payload) > math.MaxUint32:
+			return invalid("a message of %d bytes", m.Size())
+		}
+	}
+	return nil
+}
+
+func (s *Store) stageAppend(c mq9.AppendMessages) error {
+	if err := checkMessages(c.Messages); err != nil {
 		return err
 	}
+	if !s.alive(c.Number) {
+		return mq9.ErrNoMailbox
+	}
+	for _, m := range c.Messages {
+		s.stageMessage(c.Number, m)
+	}
+	return nil
+}
+
+func (s *Store) stageMessage(number uint64, m *mq9.Message) {
+	key := appendMessageKey(s.scratch[:0], number, m.Priority, m.ID)
+	both := appendMessage(key, m)
 	record := both[len(key):]
 	if record[0] == messageApart {
 		s.batch.PutCF(s.family(familyBodies), key, record[messageHeadLength:])
@@ -170,7 +191,6 @@ func (s *Store) stageAppend(number uint64, m *mq9.Message) error {
 	if s.scratch = both; cap(both) > keep {
 		s.scratch = nil
 	}
-	return nil
 }
 
 func (s *Store) alive(number uint64) bool {

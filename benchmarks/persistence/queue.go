@@ -23,7 +23,7 @@ func queue(b *bench) error {
 	add := func() {
 		id++
 		m := message(id, bodies.next(b.size))
-		f.commit(mq9.AppendMessage{Number: at(id), Message: m})
+		f.commit(mq9.AppendMessages{Number: at(id), Messages: []*mq9.Message{m}})
 		live, user = live+int64(m.Size()), user+int64(m.Size())
 	}
 	for range b.cold {

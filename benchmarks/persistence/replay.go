@@ -20,7 +20,7 @@ func (b *bench) fill(s *persistence.Store, mailboxes int) (bytes int64, err erro
 	for i := range b.n {
 		m := message(i+1, bodies.next(b.size))
 		bytes += int64(m.Size())
-		f.commit(mq9.AppendMessage{Number: uint64(i%mailboxes) + 1, Message: m})
+		f.commit(mq9.AppendMessages{Number: uint64(i%mailboxes) + 1, Messages: []*mq9.Message{m}})
 	}
 	return bytes, f.wait()
 }

@@ -28,7 +28,7 @@ func snapshot(b *bench) error {
 				stopped <- f.wait()
 				return
 			default:
-				f.commit(mq9.AppendMessage{Number: 1, Message: message(i, bodies.next(b.size))})
+				f.commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(i, bodies.next(b.size))}})
 			}
 		}
 	}()

@@ -21,7 +21,7 @@ func space(b *bench) error {
 	for i := range b.n {
 		m := message(i+1, bodies.next(b.size))
 		user += int64(m.Size())
-		f.commit(mq9.AppendMessage{Number: uint64(i%b.mailboxes) + 1, Message: m})
+		f.commit(mq9.AppendMessages{Number: uint64(i%b.mailboxes) + 1, Messages: []*mq9.Message{m}})
 	}
 	if err := f.wait(); err != nil {
 		return err

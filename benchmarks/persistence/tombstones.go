@@ -17,9 +17,9 @@ func tombstones(b *bench) error {
 	f.commit(mq9.CreateMailbox{Mailbox: box(1)})
 	began := time.Now()
 	for i := range b.n {
-		f.commit(mq9.AppendMessage{Number: 1, Message: message(i+1, bodies.next(b.size))})
+		f.commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(i+1, bodies.next(b.size))}})
 	}
-	f.commit(mq9.AppendMessage{Number: 1, Message: message(b.n+1, bodies.next(b.size))})
+	f.commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(b.n+1, bodies.next(b.size))}})
 	alive := 1
 	for id := 1; id <= b.n; id++ {
 		if b.middle && id == 1 {

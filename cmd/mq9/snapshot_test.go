@@ -37,8 +37,8 @@ func seed(t *testing.T, dir string) {
 	for _, c := range []mail.Change{
 		mail.CreateMailbox{Mailbox: &mail.Mailbox{Number: first, Account: "$G", ID: "tour", Public: true, TTL: 3600, Created: now}},
 		mail.CreateMailbox{Mailbox: &mail.Mailbox{Number: first + 1, Account: "$G", ID: secretID, TTL: 3600, Created: now}},
-		mail.AppendMessage{Number: first, Message: &mail.Message{ID: 4, At: now, Header: []byte("K: v\r\n"), Payload: []byte("hello\x1b")}},
-		mail.AppendMessage{Number: first + 1, Message: &mail.Message{ID: 9, Priority: mail.Urgent, At: now, Payload: []byte(secretBody)}},
+		mail.AppendMessages{Number: first, Messages: []*mail.Message{{ID: 4, At: now, Header: []byte("K: v\r\n"), Payload: []byte("hello\x1b")}}},
+		mail.AppendMessages{Number: first + 1, Messages: []*mail.Message{{ID: 9, Priority: mail.Urgent, At: now, Payload: []byte(secretBody)}}},
 	} {
 		s.Commit(c, func(err error) { outcome <- err })
 		if err := <-outcome; err != nil {
