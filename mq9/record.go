@@ -74,7 +74,7 @@ type (
 	}
 )
 
-func (CreateMailbox) isChange() {}
-func (ExpireMailbox) isChange() {}
+func (CreateMailbox) isChange()  {}
+func (ExpireMailbox) isChange()  {}
 func (AppendMessages) isChange() {}
-func (DeleteMessage) isChange() {}
+func (DeleteMessage) isChange()  {}
