@@ -52,9 +52,11 @@ func messageOptions(table *grocksdb.BlockBasedTableOptions, o *Options) *grocksd
 
 // familyOptions are those of one column family.
 func familyOptions(table *grocksdb.BlockBasedTableOptions, memtable int64) *grocksdb.Options {
+	const memtableStep = 128 << 10 // bytes by which a memtable grows
 	f := grocksdb.NewDefaultOptions()
 	f.SetBlockBasedTableFactory(table)
 	f.SetWriteBufferSize(uint64(memtable))
+	f.SetArenaBlockSize(memtableStep)
 	f.SetCompression(grocksdb.LZ4Compression)
 	f.SetLevelCompactionDynamicLevelBytes(true)
 	return f
