@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,10 +34,16 @@ func Check(reply []byte) error { return mq9.ReadReply(reply, &mq9.SendReply{}) }
 
 // Clear deletes everything that the mailbox stores, so that a run leaves nothing behind but an empty mailbox at the end of its life.
 func (m Mailbox) Clear(nc *nats.Conn) error {
-	for {
+	for oldest := ""; ; {
 		var page mq9.ListReply
 		if err := ask(nc, mq9.ListSubject(m.ID), nil, &page); err != nil {
 			return err
+		}
+		if len(page.Messages) > 0 {
+			if page.Messages[0].MsgID == oldest {
+				return errors.Join(fmt.Errorf("the broker does not delete what the run has left: %d messages or more", len(page.Messages)), nc.LastError())
+			}
+			oldest = page.Messages[0].MsgID
 		}
 		for _, e := range page.Messages {
 			id, ok := mq9.ParseMsgID(e.MsgID)
