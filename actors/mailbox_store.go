@@ -207,20 +207,17 @@ func (m *mailbox) load() *mq9.Error {
 	if m.contents != nil {
 		return nil
 	}
-	var read [mq9.Priorities][]entry
+	read := &contents{}
 	err := m.broker.store.Index(m.at.box.Number, func(e mq9.Entry) {
-		read[e.Priority] = append(read[e.Priority], newEntry(e, nil, stored))
+		read.queues[e.Priority].add(newEntry(e, nil, stored))
 		m.lastAt = max(m.lastAt, e.At)
 	})
 	if err != nil {
 		return m.unavailable("reading the index", err)
 	}
-	m.contents = &contents{}
+	m.contents = read
 	var loaded depths
-	for p, entries := range read {
-		for _, e := range entries {
-			m.queues[p].add(e)
-		}
+	for p := range m.queues {
 		loaded[p] = m.queues[p].held()
 	}
 	m.found(&loaded)
