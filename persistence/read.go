@@ -22,13 +22,15 @@ func (s *Store) Mailboxes(fn func(mq9.Mailbox) error) error {
 // Index calls fn for every committed message of the mailbox with that number, in delivery order: critical before
 // urgent, each by id. It shows them as they were when it began, and looks at no body.
 func (s *Store) Index(number uint64, fn func(mq9.Entry)) error {
-	all := scan{family: familyMessages, from: appendNumber(nil, number), to: mailboxEnd(number), jump: pastMark}
-	return s.read(all, func(key, value []byte) (bool, error) {
-		e, err := decodeEntry(key, value)
-		if err == nil {
-			fn(e)
-		}
-		return true, err
+	all := scan{family: familyMessages, from: appendNumber(nil, number), to: mailboxEnd(number), jump: pastMark, head: messageHeadLength}
+	return s.view(func(e *engine) error {
+		return e.pairs(all, func(p pair) (bool, error) {
+			entry, err := decodeEntry(p.key, p.value, p.length)
+			if err == nil {
+				fn(entry)
+			}
+			return true, err
+		})
 	})
 }
 
@@ -73,7 +75,7 @@ func (s *Store) readMessages(some scan, maxBytes int) (messages []*mq9.Message, 
 		defer apart.close()
 		bytes := 0
 		return e.each(some, func(key, record []byte) (bool, error) {
-			entry, err := decodeEntry(key, record)
+			entry, err := decodeEntry(key, record, len(record))
 			if err != nil {
 				return false, err
 			}

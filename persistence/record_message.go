@@ -39,9 +39,9 @@ func appendMessage(b []byte, m *mq9.Message) []byte {
 	return append(append(b, m.Header...), m.Payload...)
 }
 
-// decodeEntry reads a key and the head of a record. It fails with ErrCorrupt, and never panics, on bytes that
+// decodeEntry reads a key and the head of a record that has length bytes. It fails with ErrCorrupt, and never panics, on bytes that
 // appendMessageKey and appendMessage did not write.
-func decodeEntry(key, record []byte) (mq9.Entry, error) {
+func decodeEntry(key, record []byte, length int) (mq9.Entry, error) {
 	p, id, err := parseMessageKey(key)
 	if err != nil {
 		return mq9.Entry{}, err
@@ -58,7 +58,7 @@ func decodeEntry(key, record []byte) (mq9.Entry, error) {
 	default:
 		return mq9.Entry{}, corrupt("a message of version %d", record[0])
 	}
-	if body != uint64(len(record)-messageHeadLength) {
+	if body != uint64(length-messageHeadLength) {
 		return mq9.Entry{}, corrupt("a message whose lengths do not add up")
 	}
 	return mq9.Entry{

@@ -81,7 +81,7 @@ func TestRecordsThatAreNone(t *testing.T) {
 		"a body that is apart": {key, changed(0, messageApart)},
 		"a huge header length": {key, changed(9, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)},
 	} {
-		_, err := decodeEntry(c.key, c.record)
+		_, err := decodeEntry(c.key, c.record, len(c.record))
 		g.Expect(err).To(gomega.MatchError(ErrCorrupt), what)
 	}
 	_, err = parseNumber(key)
@@ -92,7 +92,7 @@ func TestDecodedMessageSharesNothing(t *testing.T) {
 	g := gomega.NewWithT(t)
 	key := appendMessageKey(nil, 1, mq9.Critical, 1)
 	record := appendMessage(nil, message(1, mq9.Critical))
-	e, err := decodeEntry(key, record)
+	e, err := decodeEntry(key, record, len(record))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	m, err := decodeMessage(e, record[messageHeadLength:])
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -116,7 +116,7 @@ func FuzzDecodeMessage(f *testing.F) {
 	f.Add([]byte(nil), []byte(nil))
 	f.Add(appendMessageKey(nil, 7, mq9.Urgent, 1), append([]byte{messageApart}, make([]byte, messageHeadLength-1)...))
 	f.Fuzz(func(t *testing.T, key, record []byte) {
-		e, err := decodeEntry(key, record)
+		e, err := decodeEntry(key, record, len(record))
 		if err != nil {
 			mustBeCorrupt(t, err)
 			return

@@ -14,12 +14,13 @@ type scan struct {
 	from     []byte // the first key; nil = the family's first
 	to       []byte // the first key not to be read; nil = none
 	ahead    int    // bytes to ask the disk for ahead; 0 = as the engine sees fit
+	head     int    // how much of each value is wanted; 0 = all of it
 	keepWarm bool   // leave the blocks in the cache
 	patience int    // tombstones to walk over until errFar; 0 = any number
 
 	moment *grocksdb.Snapshot // what to see; nil = what is there when the scan begins
 
-	// jump, if given, sees each key before fn does. What it returns is a later key where the scan goes on; nil = here.
+	// jump, if given, sees each key before fn does. What it returns for one of tierLength is a later key where the scan goes on; nil = here.
 	jump func(key, value []byte) (to []byte, err error)
 }
 
@@ -32,30 +33,45 @@ type engineError struct{ error }
 // Unwrap returns what it says.
 func (e engineError) Unwrap() error { return e.error }
 
-// each calls fn for the keys of the scan, as they were when it began, until fn returns false or an error. Key and value are RocksDB's
-// memory, valid during that call alone.
+// each calls fn for the keys of the scan, as they were when it began, until fn returns false or an error. Key and value are
+// valid during that call alone.
 func (e *engine) each(s scan, fn func(key, value []byte) (more bool, err error)) error {
+	return e.pairs(s, func(p pair) (bool, error) { return fn(p.key, p.value) })
+}
+
+// pairs is each for those who ask for the heads of values alone.
+func (e *engine) pairs(s scan, fn func(p pair) (more bool, err error)) error {
 	c := e.cursor(s)
 	defer c.close()
-	for c.Valid() {
-		key, value := c.Key().Data(), c.Value().Data()
-		if s.jump != nil {
-			to, err := s.jump(key, value)
-			if err != nil {
+	some := spare.Get().(*pairs)
+	defer some.giveBack()
+	pause := 0
+	if s.jump != nil {
+		pause = tierLength // what is behind a mark may be many tombstones
+	}
+	for {
+		if some.fill(c, s.head, pause); len(some.rest) == 0 {
+			return c.err()
+		}
+		for len(some.rest) > 0 {
+			p := some.take(s.head)
+			if s.jump != nil {
+				to, err := s.jump(p.key, p.value)
+				if err != nil {
+					return err
+				}
+				if to != nil {
+					c.seek(to)
+					some.rest = nil
+					continue
+				}
+			}
+			more, err := fn(p)
+			if err != nil || !more {
 				return err
 			}
-			if to != nil {
-				c.Seek(to)
-				continue
-			}
 		}
-		more, err := fn(key, value)
-		if err != nil || !more {
-			return err
-		}
-		c.Next()
 	}
-	return c.err()
 }
 
 // cursor is an iterator with what it needs. Whoever makes one closes it before the engine.
@@ -63,6 +79,7 @@ type cursor struct {
 	*grocksdb.Iterator
 
 	options *grocksdb.ReadOptions
+	read    bool // the pair on which it stands has been read, by pairs
 }
 
 // cursor makes a cursor that stands on the first key of the scan.
@@ -77,13 +94,19 @@ func (e *engine) cursor(s scan) *cursor {
 	if s.to != nil {
 		o.SetIterateUpperBound(s.to)
 	}
-	c := &cursor{e.db.NewIteratorCF(o, e.families[s.family]), o}
+	c := &cursor{Iterator: e.db.NewIteratorCF(o, e.families[s.family]), options: o}
 	if s.from == nil {
 		c.SeekToFirst()
 	} else {
 		c.Seek(s.from)
 	}
 	return c
+}
+
+// seek has the cursor stand on the first key that is not before key.
+func (c *cursor) seek(key []byte) {
+	c.Seek(key)
+	c.read = false
 }
 
 // at reports whether the cursor stands on key.
