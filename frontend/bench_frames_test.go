@@ -44,6 +44,18 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
+// BenchmarkNextFrame is the scan of the embedded server's stream, for each plain message.
+func BenchmarkNextFrame(b *testing.B) {
+	frame := fmt.Sprintf("MSG %s 1 %d\r\n%s\r\n", strings.Repeat("x", 46), 128, strings.Repeat("x", 128))
+	data := []byte(strings.Repeat(frame, 2))
+	b.ReportAllocs()
+	for b.Loop() {
+		if frame, err := nextFrame(data); err != nil || frame.kind != frameMsg {
+			b.Fatal(frame, err)
+		}
+	}
+}
+
 // BenchmarkRender is the head of a delivery, for each format.
 func BenchmarkRender(b *testing.B) {
 	id := mq9.NewMailID()

@@ -42,19 +42,15 @@ func nextFrame(data []byte) (serverFrame, error) {
 	verb, arg, _ := bytes.Cut(line, []byte(" "))
 	switch string(verb) {
 	case "MSG", "HMSG":
-		args, n := splitArgs(arg)
-		if n < 3 || n == maxArgs && verb[0] == 'M' {
-			return serverFrame{}, fmt.Errorf("%w: %s", errFrame, verb)
-		}
-		payload := parseSize(args[n-1])
+		sid, payload := readMessageLine(arg, verb[0] == 'H')
 		if payload < 0 {
-			return serverFrame{}, fmt.Errorf("%w: %s with a bad size", errFrame, verb)
+			return serverFrame{}, fmt.Errorf("%w: %s with bad arguments", errFrame, verb)
 		}
 		size += payload + len("\r\n")
 		if size > len(data) {
 			return serverFrame{size: size}, nil
 		}
-		return serverFrame{frameMsg, size, args[1]}, nil
+		return serverFrame{frameMsg, size, sid}, nil
 	case "PING":
 		return serverFrame{frameOther, size, nil}, nil
 	case "PONG":
@@ -67,6 +63,22 @@ func nextFrame(data []byte) (serverFrame, error) {
 		return serverFrame{frameRefuse, size, arg}, nil
 	}
 	return serverFrame{}, errFrame
+}
+
+// readMessageLine reads the arguments of MSG (subject, sid, [reply], size) or HMSG (with the header's size before the last): the sid, and
+// the bytes that follow, or -1 if that is not what they are. It does not look at the rest of them: it runs for every
+// plain message.
+func readMessageLine(arg []byte, withHeader bool) (sid []byte, size int) {
+	fewest := 2 // blanks: the embedded server puts one between two arguments
+	if withHeader {
+		fewest = 3
+	}
+	if blanks := bytes.Count(arg, []byte(" ")); blanks < fewest || blanks > fewest+1 {
+		return nil, -1
+	}
+	_, rest, _ := bytes.Cut(arg, []byte(" "))
+	sid, _, _ = bytes.Cut(rest, []byte(" "))
+	return sid, parseSize(arg[bytes.LastIndexByte(arg, ' ')+1:])
 }
 
 // refusedSubscription reads subject and queue out of the text of nats-server's -ERR for a SUB that was not permitted.
