@@ -1,21 +1,23 @@
 // Package frontend speaks the NATS client protocol to the world and puts mailboxes into it.
 //
-// Behind the front stands an embedded nats-server that does not listen. For each client the front opens an in-process
-// connection to it and splices the two: frames whose subject begins with `$mq9.` are taken and handed to the
+// Behind the front stands an embedded nats-server that does not listen. The front gives it a connection for each client, of a kind of its own, and
+// splices the two: frames whose subject begins with `$mq9.` are taken and handed to the
 // broker of package actors, every other byte passes unchanged and in order. mq9 messages never enter the embedded server's
 // subject space, so no wildcard can see them.
 //
 // # One connection
 //
 //	          ┌────────────────────── session ───────────────────────┐
-//	client ──►│ reader: parser ──(plain bytes)──► uplink ────────────┼──► embedded nats-server
-//	          │   └─(mq9 frames)─► actors.Client                      │
+//	client ──►│ reader: parser ──(plain bytes)──► uplink ──► pipe ───┼──► embedded nats-server
+//	          │   └─(mq9 frames)─► actors.Client                     │
 //	          │                        │ replies, refusals, deliveries│
-//	client ◄──│ writer ◄── outbox ◄────┴──────── upstream reader ◄────┼─── embedded nats-server
+//	client ◄──│ writer ◄── outbox ◄────┴──────────────── splice ◄────┼─── embedded nats-server
 //	          └──────────────────────────────────────────────────────┘
 //
-// Goroutines of a connection: the reader (which is the session), the upstream reader, and a writer that lives only
-// while there is something to write. Callbacks of the broker run on its goroutines; they never block here.
+// Goroutines of a connection: the reader (which is the session), and a writer that lives only while there is something to write.
+// The embedded server writes to the splice on its own goroutine, which puts into the outbox what the client gets, and into the client's
+// socket at once what that takes without waiting, if nobody else writes: a plain message costs one copy and no switch of goroutines
+// on its way out. Callbacks of the broker run on its goroutines; they never block here.
 //
 // # Users
 //
@@ -26,7 +28,7 @@
 // after a reload, and every few seconds where JWTs may be replaced.
 //
 // The way to the embedded server is in-process, except with a cluster, an operator's JWTs or verify_and_map: nats-server wants a listener
-// then, and gets one that opens to this front alone.
+// then, and gets one that opens to this front alone. A goroutine of the session reads then what the splice would be given.
 //
 // # Ways in
 //
@@ -38,10 +40,11 @@
 // Taken in this order, never the other way round; nothing blocks while one of them is held:
 //
 //	session.calls, session.drain  →  table.mu, barrier.mu, admission.mu  →  outbox.mu
-//	uplink.turn  →  uplink.mu
+//	uplink.turn  →  uplink.mu, pipe.mu
+//	nats-server's, of a client  →  splice.mu  →  table.mu, barrier.mu, admission.mu, uplink.mu, outbox.mu
 //	Server.mu  →  table.mu, outbox.mu
 //
-// uplink.turn alone is held across a blocking write (to the embedded server's pipe). session.calls alone is held while the
+// uplink.turn alone is held across a blocking write (to the embedded server). session.calls alone is held while the
 // broker's [actors.Client] is called; an [actors.Subscription] is called with none of them held.
 //
 // # What it takes

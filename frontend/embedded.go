@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -142,6 +141,7 @@ func (e *embedded) stop() {
 // listen says how the front gets to the embedded server: through a door, or in-process. patience is how long a client's own
 // TLS may take, which comes first.
 func (e *embedded) listen(o *server.Options, through bool, patience time.Duration) (err error) {
+	o.ProxyProtocol = through // the front tells it each client's address that way
 	if !through {
 		o.DontListen = true
 		admitInProcess(o)
@@ -158,35 +158,6 @@ func (e *embedded) listen(o *server.Options, through bool, patience time.Duratio
 	o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT
 	o.TLSConfig, o.TLSTimeout = e.door.inside, (helloWait + patience).Seconds()
 	return nil
-}
-
-// dial opens a connection to the embedded server. It must be introduced next.
-func (e *embedded) dial() (conn net.Conn, err error) {
-	if e.door == nil {
-		conn, err = e.server.InProcessConn()
-	} else {
-		conn, err = net.DialTimeout("tcp", e.server.Addr().String(), helloWait)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("embedded nats-server: %w", err)
-	}
-	return conn, nil
-}
-
-// introduction is the line that tells the embedded server who the client is, between its INFO and the client's first byte.
-func introduction(client, front net.Addr) []byte {
-	from, ok := client.(*net.TCPAddr)
-	to, ok2 := front.(*net.TCPAddr)
-	if !ok || !ok2 {
-		return []byte("PROXY UNKNOWN\r\n")
-	}
-	family := "TCP6"
-	source, target := from.IP.String(), to.IP.String()
-	if from.IP.To4() != nil {
-		family = "TCP4"
-	}
-	return []byte("PROXY " + family + " " + source + " " + target + " " +
-		strconv.Itoa(from.Port) + " " + strconv.Itoa(to.Port) + "\r\n")
 }
 
 // clientTLS is the TLS that clients get.

@@ -45,6 +45,18 @@ func (q *itemQueue) push(it item) {
 	q.tail.to++
 }
 
+// pushFront puts an item before all others.
+func (q *itemQueue) pushFront(it item) {
+	if q.head == nil {
+		q.push(it)
+		return
+	}
+	b := itemBlocks.Get().(*itemBlock)
+	b.from, b.to, b.next = blockItems-1, blockItems, q.head
+	b.items[b.from] = it
+	q.head = b
+}
+
 // last is the item at the end, or nil. It is good until the queue changes.
 func (q *itemQueue) last() *item {
 	if q.tail == nil {

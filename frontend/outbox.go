@@ -32,7 +32,8 @@ const (
 // outbox is the one place that writes to a client. What is queued goes out in order; a writer goroutine lives while there is
 // anything. All methods are safe for concurrent use and only upstream and awaitControl block.
 type outbox struct {
-	conn   net.Conn            // immutable; closed by the outbox
+	conn   net.Conn            // immutable once connected; closed by the outbox
+	prompt *prompt             // of conn, if it has one; used by whoever set writing
 	owner  *sync.WaitGroup     // immutable; counts the writer
 	ended  chan struct{}       // closed when the connection is
 	lag    func(time.Duration) // immutable; told how late the oldest delivery of each write was
@@ -41,7 +42,7 @@ type outbox struct {
 	mu       sync.Mutex
 	room     sync.Cond // signalled when bytes were written and at the end
 	state    boxState
-	writing  bool // a writer goroutine is alive
+	writing  bool // a writer goroutine is alive, or somebody writes in its place
 	queue    itemQueue
 	window   window
 	upstream int // bytes of the embedded server, queued or being written
@@ -72,23 +73,6 @@ func (box *outbox) writeLocked(frame []byte) {
 	c := box.chunkLocked(len(frame))
 	c.control += len(frame)
 	c.bytes = append(c.bytes, frame...)
-}
-
-// pass queues whole frames of the embedded server, after waiting for room. It reports false when the connection is closing.
-func (box *outbox) pass(frames []byte) bool {
-	box.mu.Lock()
-	defer box.mu.Unlock()
-	for box.state == boxOpen && box.upstream >= maxUpstream {
-		box.room.Wait()
-	}
-	if box.state != boxOpen {
-		return false
-	}
-	box.upstream += len(frames)
-	c := box.chunkLocked(len(frames))
-	c.upstream += len(frames)
-	c.bytes = append(c.bytes, frames...)
-	return true
 }
 
 // awaitControl waits until few enough control frames are queued. It reports false when the connection is closing.
@@ -141,10 +125,18 @@ func (box *outbox) pushLocked(it item) {
 	box.startLocked()
 }
 
-// chunkLocked returns the chunk that the next n bytes are appended to.
-func (box *outbox) chunkLocked(n int) *chunk {
+// openLocked returns the last chunk if that is at the end and n bytes can be appended to it.
+func (box *outbox) openLocked(n int) *chunk {
 	if last := box.queue.last(); last != nil && last.chunk != nil && last.out == nil && len(last.chunk.bytes)+n <= batchBytes {
 		return last.chunk
+	}
+	return nil
+}
+
+// chunkLocked returns the chunk that the next n bytes are appended to.
+func (box *outbox) chunkLocked(n int) *chunk {
+	if c := box.openLocked(n); c != nil {
+		return c
 	}
 	c := newChunk()
 	box.pushLocked(item{chunk: c})

@@ -4,49 +4,27 @@ import (
 	"bytes"
 )
 
-// receive is the upstream reader: it passes on what the embedded server has for the client, until it hangs up. in holds what
-// was read already.
-func (s *session) receive(in *readBuffer) {
-	defer close(s.done)
+// hungUp winds up what needs the embedded server, which has hung up.
+func (s *session) hungUp() {
+	s.box.finish(2 * flushWait)
+	s.part() // now, not when the last bytes are written: the client may be gone, and its groups wait
 	// Whatever the reader waits for would be in vain now.
-	defer s.barrier.close()
-	defer s.part() // now, not when the last bytes are written: the client may be gone, and its groups wait
-	defer s.box.finish(2 * flushWait)
-	data := in.bytes[:in.end]
-	for {
-		used, want, err := s.forward(data)
-		if err != nil {
-			s.server.log.Error("reading from the embedded server", "error", err)
-			return
-		}
-		in.use(used)
-		if data, err = in.fill(s.up.conn, want); err != nil {
-			return // it hung up; with its last bytes it comes never together
-		}
-	}
+	s.barrier.close()
+	close(s.done)
 }
 
-// forward passes on the whole frames in data. It returns how many bytes they are and, if known, how many the next frame needs.
-func (s *session) forward(data []byte) (used, want int, err error) {
-	start, at := 0, 0 // data[start:at] is to be passed on as it is
-	pass := func() error {
-		if at > start && !s.box.pass(data[start:at]) {
-			return errHangUp
-		}
-		return nil
-	}
+// forward acts on the whole frames in data and passes on what the client gets of them, except for data[from:to]: that is the caller's
+// to pass on. The rest, data[to:], is the beginning of a frame; want is how many bytes that has, if known.
+func (s *session) forward(data []byte) (from, to, want int, err error) {
 	for {
-		frame, err := nextFrame(data[at:])
+		frame, err := nextFrame(data[to:])
 		if err != nil {
-			return at, 0, err
+			return from, to, 0, err
 		}
-		next := at + frame.size
+		next := to + frame.size
 		switch frame.kind {
 		case frameMore:
-			if err := pass(); err != nil {
-				return len(data), 0, nil // the client is gone; what it missed does not matter
-			}
-			return at, frame.size, nil
+			return from, to, frame.size, nil
 		case frameMsg:
 			if s.subs.limited.Load() > 0 {
 				s.subs.passed(frame.arg)
@@ -56,31 +34,25 @@ func (s *session) forward(data []byte) (used, want int, err error) {
 				s.subs.refused(subject, queue)
 			}
 		case frameAnswer:
-			if err := pass(); err != nil {
-				return len(data), 0, nil
-			}
+			s.box.passCopy(data[from:to])
 			s.admit.accept(s.barrier.ponged())
-			start = next
+			from = next
 		case frameAccept:
 			if s.swallow.Load() > 0 {
-				if err := pass(); err != nil {
-					return len(data), 0, nil
-				}
+				s.box.passCopy(data[from:to])
 				s.swallow.Add(-1)
-				start = next
+				from = next
 			}
 		case frameInfo:
-			if err := pass(); err != nil {
-				return len(data), 0, nil
-			}
+			s.box.passCopy(data[from:to])
 			info, err := s.inform(frame.arg)
 			if err != nil {
-				return at, 0, err
+				return from, to, 0, err
 			}
-			s.box.pass(info)
-			start = next
+			s.box.passCopy(info)
+			from = next
 		}
-		at = next
+		to = next
 	}
 }
 

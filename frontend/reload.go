@@ -112,7 +112,6 @@ func (e *embedded) configure(t Tunables) (*server.Options, *settings, error) {
 	}
 	o.NoSigs, o.NoLog = true, false
 	o.Host, o.Port = e.addr.IP.String(), e.addr.Port
-	o.ProxyProtocol = true // the front tells it each client's address that way
 	s := &settings{
 		tls:        clients,
 		mapped:     o.TLSMap,

@@ -1,15 +1,15 @@
 package frontend
 
 import (
-	"net"
+	"io"
 	"sync"
 )
 
 // uplink is the way to the embedded server: the client's plain bytes, and frames of our own between them. It is safe
 // for concurrent use.
 type uplink struct {
-	conn  net.Conn        // immutable once the client is introduced; the connection to the embedded server
-	owner *sync.WaitGroup // immutable; counts the goroutine that writes injected frames
+	conn  io.WriteCloser  // immutable once the client has been greeted; the way to the embedded server
+	owner *sync.WaitGroup // immutable; counts the goroutines that the uplink starts
 
 	turn  sync.Mutex // held while writing
 	split bool       // guarded by turn: what was written last ends within a frame
@@ -72,10 +72,22 @@ func (u *uplink) writeInjected() error {
 	return err
 }
 
+// hungUp runs what has to be done because the embedded server hung up, on a goroutine of its own: whoever hangs up holds locks. Once
+// this side has, there is nothing left to do.
+func (u *uplink) hungUp(act func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.closed {
+		u.owner.Go(act)
+	}
+}
+
 // close hangs up on the embedded server. No goroutine is started after it.
 func (u *uplink) close() {
 	u.mu.Lock()
 	u.closed = true
 	u.mu.Unlock()
-	_ = u.conn.Close() // a pipe's end always closes
+	if u.conn != nil {
+		_ = u.conn.Close() // a pipe's end always closes, and nothing can be done about a connection that does not
+	}
 }
