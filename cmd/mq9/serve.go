@@ -79,6 +79,7 @@ func operate(c *config.Loaded, out io.Writer, load func() (*config.Loaded, error
 	level.Set(c.LogLevel)
 	log := newLog(c, level)
 	warnOf(c, log)
+	prepareHeap(log)
 	b, err := start(c, log, level)
 	if err != nil {
 		return err
