@@ -130,3 +130,25 @@ func TestReadIsNotHeldUpByDeletions(t *testing.T) {
 	g.Expect(read(n + 1)).To(gomega.BeEmpty())
 	g.Expect(index(g, s, 1)).To(gomega.HaveLen(2))
 }
+
+// A body that went with its message while somebody read is no damage.
+func TestBodyThatIsGone(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := open(t, t.TempDir(), Options{})
+	commit(g, s, mq9.CreateMailbox{Mailbox: mailbox(1)})
+	key := func(n uint64) []byte { return appendMessageKey(nil, 1, mq9.Critical, mq9.NewMsgID(n, mq9.Critical)) }
+	for n := range uint64(3) {
+		m := message(mq9.NewMsgID(n+1, mq9.Critical), mq9.Critical)
+		m.Payload = make([]byte, apartFrom)
+		commit(g, s, mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{m}})
+	}
+	commit(g, s, mq9.DeleteMessage{Number: 1, Priority: mq9.Critical, ID: mq9.NewMsgID(2, mq9.Critical)})
+	apart := bodies{engine: s.mu.engine}
+	defer apart.close()
+	_, there, err := apart.get(key(2))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(there).To(gomega.BeFalse())
+	_, there, err = apart.get(key(3))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(there).To(gomega.BeTrue())
+}

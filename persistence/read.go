@@ -69,8 +69,6 @@ const patienceOfRead = 5000
 // readMessages runs a scan of messages. What it read before an error is returned beside that.
 func (s *Store) readMessages(some scan, maxBytes int) (messages []*mq9.Message, err error) {
 	err = s.view(func(e *engine) error {
-		some.moment = e.db.NewSnapshot() // one view of messages and bodies
-		defer e.db.ReleaseSnapshot(some.moment)
 		apart := bodies{engine: e, scan: some}
 		defer apart.close()
 		bytes := 0
@@ -79,20 +77,23 @@ func (s *Store) readMessages(some scan, maxBytes int) (messages []*mq9.Message, 
 			if err != nil {
 				return false, err
 			}
-			if bytes += entry.Size; bytes > maxBytes && len(messages) > 0 {
+			if bytes+entry.Size > maxBytes && len(messages) > 0 {
 				return false, nil
 			}
 			body := record[messageHeadLength:]
 			if record[0] == messageApart {
-				if body, err = apart.get(key); err != nil {
-					return false, err
+				var there bool
+				if body, there, err = apart.get(key); err != nil || !there {
+					return err == nil, err
 				}
 			}
 			m, err := decodeMessage(entry, body)
-			if err == nil {
-				messages = append(messages, m)
+			if err != nil {
+				return false, err
 			}
-			return bytes < maxBytes, err
+			messages = append(messages, m)
+			bytes += entry.Size
+			return bytes < maxBytes, nil
 		})
 	})
 	return messages, err

@@ -18,8 +18,6 @@ type scan struct {
 	keepWarm bool   // leave the blocks in the cache
 	patience int    // tombstones to walk over until errFar; 0 = any number
 
-	moment *grocksdb.Snapshot // what to see; nil = what is there when the scan begins
-
 	// jump, if given, sees each key before fn does. What it returns for one of tierLength is a later key where the scan goes on; nil = here.
 	jump func(key, value []byte) (to []byte, err error)
 }
@@ -88,9 +86,6 @@ func (e *engine) cursor(s scan) *cursor {
 	o.SetFillCache(s.keepWarm)
 	o.SetReadaheadSize(uint64(s.ahead))
 	o.SetMaxSkippableInternalKeys(uint64(s.patience))
-	if s.moment != nil {
-		o.SetSnapshot(s.moment)
-	}
 	if s.to != nil {
 		o.SetIterateUpperBound(s.to)
 	}
@@ -129,19 +124,21 @@ func (c *cursor) close() {
 	c.options.Destroy() // after the iterator, which points at the bound in it
 }
 
-// bodies finds the bodies that are kept apart, for a scan of messages. It is made cheaply and opens its cursor when it is needed.
+// bodies finds the bodies that are kept apart, for a scan of messages. It is made cheaply and opens its cursor when it is needed, so
+// that it may miss what was deleted since the scan began. A snapshot would show both as of one moment, but when a snapshot
+// is let go of the engine rewrites every file at the bottom that is older and was not rewritten yet.
 type bodies struct {
 	engine *engine
 	scan   scan // of the messages
 	cursor *cursor
 }
 
-// get returns the body to the message with this key. The keys come in ascending order. The result is RocksDB's memory,
-// valid until the next call.
-func (b *bodies) get(key []byte) ([]byte, error) {
+// get returns the body to the message with this key; it is not there if the message was deleted meanwhile. The keys come in ascending
+// order. The body is RocksDB's memory, valid until the next call.
+func (b *bodies) get(key []byte) (body []byte, there bool, err error) {
 	if b.cursor == nil {
 		b.cursor = b.engine.cursor(scan{
-			family: familyBodies, from: key, to: b.scan.to, ahead: b.scan.ahead, keepWarm: b.scan.keepWarm, moment: b.scan.moment,
+			family: familyBodies, from: key, to: b.scan.to, ahead: b.scan.ahead, keepWarm: b.scan.keepWarm,
 		})
 	} else if b.cursor.Valid() {
 		b.cursor.Next() // most often this is it
@@ -150,12 +147,23 @@ func (b *bodies) get(key []byte) ([]byte, error) {
 		b.cursor.Seek(key)
 	}
 	if b.cursor.at(key) {
-		return b.cursor.Value().Data(), nil
+		return b.cursor.Value().Data(), true, nil
 	}
 	if err := b.cursor.err(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return nil, corrupt("a message without its body")
+	lost, err := b.engine.holds(familyMessages, key)
+	if err == nil && lost {
+		err = corrupt("a message without its body")
+	}
+	return nil, false, err
+}
+
+// holds reports whether a family has the key now.
+func (e *engine) holds(f family, key []byte) (bool, error) {
+	c := e.cursor(scan{family: f, from: key, to: append(bytes.Clone(key), 0)})
+	defer c.close()
+	return c.at(key), c.err()
 }
 
 func (b *bodies) close() {
