@@ -26,7 +26,7 @@ const (
 // large piece, say what it should be made of, and let it go untouched. The heap grows into it. Nothing of it is resident before that.
 func prepareHeap(log *slog.Logger) {
 	size := preparedSize()
-	if size < hugePage {
+	if size < hugePage || !mayHave(size) {
 		return
 	}
 	err := unix.Madvise(make([]byte, size), unix.MADV_HUGEPAGE) // it begins with a page, as all large pieces do
@@ -47,4 +47,10 @@ func preparedSize() uint64 {
 		size = min(size, uint64(limit)/2)
 	}
 	return size / hugePage * hugePage
+}
+
+// mayHave reports whether the system lets this process have so much address space: Go ends the process if it does not.
+func mayHave(size uint64) bool {
+	trial, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	return err == nil && unix.Munmap(trial) == nil
 }
