@@ -24,8 +24,8 @@
 //
 // # Delivery
 //
-// A subscription is a cursor per priority (view.go). Messages are never copied per subscriber: whoever has room
-// asks for the next message, which is then chosen by priority. Room is the connection's window, kept by the [Outlet].
+// A subscription is a cursor per priority (view.go). Messages are never copied per subscriber: what comes next by priority is
+// offered many at a time, and sent as far as there is room. Room is the connection's window, kept by the [Outlet].
 // A mailbox delivers in turns (mailbox_delivery.go): what has arrived is stored first, then pushed together.
 // A queue group is one more reader with a view of its own: the mailbox offers it messages within a
 // credit, the group picks the member and gives back what nobody can take.
