@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -139,6 +140,22 @@ func TestReport(t *testing.T) {
 	results, err := os.ReadFile(filepath.Join(dir, "results.json"))
 	if err != nil || strings.Count(string(results), `"hdr"`) != 4 {
 		t.Errorf("results.json: %v\n%s", err, results)
+	}
+
+	// What was written says the same when it is read and written again.
+	again, err := reread(filepath.Join(dir, "results.json"), []row{r.outcomes[0].row})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := t.TempDir()
+	if err := again.show(other); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(other, "RESULTS.md")); err != nil || !bytes.Equal(got, page) {
+		t.Errorf("the page is not what it was, %v:\n%s", err, got)
+	}
+	if _, err := reread(filepath.Join(dir, "results.json"), nil); err == nil {
+		t.Error("a row that is unknown was read")
 	}
 }
 

@@ -4,6 +4,7 @@
 //	make bench         the whole table, on a machine that has nothing else to do
 //	make bench-quick   small sizes and two pairs: does it run, and about where are we?
 //	go run ./benchmarks/compare [-quick] [-rows a,b] [-pairs N] [-out DIR]
+//	go run ./benchmarks/compare -from benchmarks/results.json   the page of that run again, with the notes of today
 //
 // # How it measures
 //
@@ -34,4 +35,5 @@
 //	runner.go                  pairs, verdicts
 //	machine.go, limits.go      what it ran on, and what that can do at most
 //	table.go, record.go, chart.go, report.go   what comes out
+//	reread.go                  the report of a run that was
 package main

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -20,6 +21,7 @@ type options struct {
 	lab  lab
 	rows string
 	out  string
+	from string
 }
 
 func main() {
@@ -28,6 +30,7 @@ func main() {
 	flag.IntVar(&o.lab.pairs, "pairs", 0, "pairs for each row; 0 = five, or two with -quick")
 	flag.StringVar(&o.rows, "rows", "", "names of rows, with commas between; empty = all")
 	flag.StringVar(&o.out, "out", "", "directory for RESULTS.md, results.json and charts; empty = only the table")
+	flag.StringVar(&o.from, "from", "", "a results.json: write its page again, with the notes of today, instead of measuring")
 	flag.StringVar(&o.lab.mq9, "mq9", "bin/mq9", "the broker")
 	flag.StringVar(&o.lab.nats, "nats-server", "bin/peers/nats-server", "its peer")
 	flag.StringVar(&o.lab.redis, "redis-server", "redis-server", "the other peer")
@@ -44,6 +47,14 @@ func main() {
 
 // run compares and reports. A row that fails is told at the end; the others are not lost by it.
 func (o *options) run(ctx context.Context) error {
+	if o.from != "" {
+		r, err := reread(o.from, allRows())
+		if err != nil {
+			return err
+		}
+		fmt.Println(r.table().Render())
+		return r.show(cmp.Or(o.out, filepath.Dir(o.from)))
+	}
 	if o.lab.pairs == 0 {
 		const full, quick = 5, 2
 		o.lab.pairs = o.lab.count(full, quick)

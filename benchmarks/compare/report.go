@@ -26,10 +26,15 @@ type report struct {
 
 // write makes RESULTS.md, results.json and the charts in dir.
 func (r *report) write(dir string) error {
-	if err := os.MkdirAll(filepath.Join(dir, chartsDir), 0o755); err != nil { //nolint:gosec // a report is for everybody
+	if err := r.show(dir); err != nil {
 		return err
 	}
-	if err := r.save(dir); err != nil {
+	return r.save(dir)
+}
+
+// show makes RESULTS.md and the charts in dir.
+func (r *report) show(dir string) error {
+	if err := os.MkdirAll(filepath.Join(dir, chartsDir), 0o755); err != nil { //nolint:gosec // a report is for everybody
 		return err
 	}
 	text, err := r.page(dir)
@@ -48,7 +53,7 @@ func (r *report) page(dir string) (string, error) {
 		b.WriteString("This was a quick run, with small sizes: it shows that the table works, not where the broker stands.\n\n")
 	}
 	b.WriteString(r.table().RenderMarkdown() + "\n\n")
-	if err := r.show(&b, dir, "overview", r.overview()); err != nil {
+	if err := r.chart(&b, dir, "overview", r.overview()); err != nil {
 		return "", err
 	}
 	b.WriteString("## The machine\n\n| | |\n|---|---|\n")
@@ -88,18 +93,18 @@ func (r *report) section(b *strings.Builder, dir string, o outcome, bound string
 	}
 	fmt.Fprintf(b, "\n%s\n\n", bound)
 	if o.pairs[0][0].messages > 0 {
-		if err := r.show(b, dir, o.row.name+"-throughput", o.throughputChart()); err != nil {
+		if err := r.chart(b, dir, o.row.name+"-throughput", o.throughputChart()); err != nil {
 			return err
 		}
 	}
 	if c := o.latencyChart(); c != nil {
-		return r.show(b, dir, o.row.name+"-latency", c)
+		return r.chart(b, dir, o.row.name+"-latency", c)
 	}
 	return nil
 }
 
-// show draws a chart and puts it into the page.
-func (r *report) show(b *strings.Builder, dir, name string, c drawable) error {
+// chart draws a chart and puts it into the page.
+func (r *report) chart(b *strings.Builder, dir, name string, c drawable) error {
 	path, err := draw(dir, name, c)
 	if err != nil {
 		return fmt.Errorf("chart %s: %w", name, err)
