@@ -111,10 +111,11 @@ func (m *mailbox) body(p mq9.Priority, e *entry) bool {
 // errMissing says that the index names a message that the store does not have.
 var errMissing = errors.New("a message of the index is not in the store")
 
-// keepWarm keeps a durable message's bytes in memory for the readers to come, within the limit.
+// keepWarm keeps a durable message's bytes in memory for the readers to come, within the limit. What is in memory already stands in warm
+// once, and must: chilled for the sake of one place, it would be missing at the other.
 func (m *mailbox) keepWarm(message *mq9.Message) {
 	e := m.queues[message.Priority].find(message.ID)
-	if e == nil {
+	if e == nil || e.message != nil {
 		return
 	}
 	e.message = message

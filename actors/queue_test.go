@@ -222,3 +222,37 @@ func TestAheadIsWhatComesNext(t *testing.T) {
 		t.Fatalf("at most %d were offered at once", longest)
 	}
 }
+
+// TestWhatIsKeptWarmIsThere reads overlapping pages: each message that was kept last is in memory, and the books agree.
+func TestWhatIsKeptWarmIsThere(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	m := &mailbox{contents: &contents{}}
+	var all []*mq9.Message
+	for number := range uint64(50) {
+		one := message(number+1, mq9.Urgent)
+		one.Payload = make([]byte, warmLimit/8)
+		all = append(all, one)
+		m.queues[mq9.Urgent].add(newEntry(one.Entry(), nil, stored))
+	}
+	for range 2000 {
+		from := random.IntN(len(all) - 3)
+		if m.queues[mq9.Urgent].find(all[from].ID).message != nil {
+			continue // nobody would read
+		}
+		for _, one := range all[from : from+3] {
+			m.keepWarm(one)
+		}
+		if m.queues[mq9.Urgent].find(all[from].ID).message == nil {
+			t.Fatalf("message %d was read and is not in memory", from)
+		}
+		inMemory := 0
+		for e := range m.queues[mq9.Urgent].behind(0) {
+			if e.message != nil {
+				inMemory += int(e.size)
+			}
+		}
+		if inMemory != m.warmth || m.warmth > warmLimit {
+			t.Fatalf("%d bytes are in memory, %d are known of", inMemory, m.warmth)
+		}
+	}
+}
