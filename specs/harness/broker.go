@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -48,13 +49,21 @@ func NewBroker(binary, dir string, flags ...string) *Broker {
 	}
 }
 
-// FreeAddr returns a loopback address with a port that nothing listens on.
+// given are the addresses that FreeAddr has returned.
+var given sync.Map
+
+// FreeAddr returns a loopback address with a port that nothing listens on, and none that it has returned before: the system may offer a
+// port twice as long as nobody uses it.
 func FreeAddr(host string) string {
 	GinkgoHelper()
-	l, err := net.Listen("tcp", host+":0")
-	Expect(err).NotTo(HaveOccurred())
-	defer func() { Expect(l.Close()).To(Succeed()) }()
-	return l.Addr().String()
+	for {
+		l, err := net.Listen("tcp", host+":0")
+		Expect(err).NotTo(HaveOccurred())
+		defer func() { Expect(l.Close()).To(Succeed()) }() // not before there is another
+		if _, again := given.LoadOrStore(l.Addr().String(), true); !again {
+			return l.Addr().String()
+		}
+	}
 }
 
 // StartBroker starts a broker for the running spec alone; it is stopped, and its log checked, when the spec ends.
