@@ -47,8 +47,8 @@
 //	idle mailbox                     1,404   of which protoactor-go 570, the timer 100, the router's table 150
 //	the same once it has been used    +320   its queues (contents)
 //	idle subscription                  180   Subscription and reader; the front's part is in its documentation
-//	message, durable, at rest           48   its place in the index; the body is on disk
-//	message, normal                     48   and header and payload with 80 bytes around them
+//	message, durable, at rest           40   its place in the index; the body is on disk
+//	message, normal                     40   and header and payload with 80 bytes around them
 //
 // Seen on two virtual processors of 2026, shared with other work, with the programs of benchmarks/scale (go run ./benchmarks/scale NAME):
 //

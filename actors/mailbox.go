@@ -273,7 +273,7 @@ func (m *mailbox) leaveTheStage() {
 	orphans := make([]*Subscription, 0, len(m.readers))
 	for _, r := range m.readers {
 		r.sub.reader = nil
-		r.rest(r.sub.out)
+		r.rest(r.sub.out) // what room it has set aside is for others now
 		orphans = append(orphans, r.sub)
 	}
 	for _, g := range m.groups {

@@ -18,7 +18,7 @@ const (
 	gone                  // deleted: a place without a message, to be compacted away
 )
 
-// entry is one message as its mailbox's index knows it: 48 bytes beside the message itself.
+// entry is one message as its mailbox's index knows it: 40 bytes beside the message itself.
 type entry struct {
 	id      mq9.MsgID
 	at      int64        // acceptance, Unix nanoseconds
