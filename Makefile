@@ -22,7 +22,7 @@ PREFIX      ?= /usr/local
 SYSCONFDIR  ?= /etc
 UNITDIR     ?= $(PREFIX)/lib/systemd/system
 SUDO        := $(if $(filter 0,$(shell id -u)),,sudo)
-DEBIAN      := librocksdb-dev liblz4-dev libsnappy-dev libzstd-dev libbz2-dev zlib1g-dev libgflags-dev
+DEBIAN      := g++ librocksdb-dev liblz4-dev libsnappy-dev libzstd-dev libbz2-dev zlib1g-dev libgflags-dev
 
 .DEFAULT_GOAL := help
 .PHONY: help run build install dist test test-crash test-long test-dist vuln licences licences-check lint vet unit race specs stress clients page screenshots fuzz bench bench-quick bench-compare peers fmt tools rocksdb strace chromium redis clean
@@ -127,7 +127,7 @@ clean: ## remove what was built
 
 # Debian's RocksDB and what linking it needs; nothing happens when it is there.
 rocksdb:
-	@test -e /usr/include/rocksdb/c.h || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends $(DEBIAN); }
+	@{ test -e /usr/include/rocksdb/c.h && command -v g++ >/dev/null; } || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends $(DEBIAN); }
 
 # What `make bench` compares with: nats-server of the very version that is embedded, and Debian's Redis.
 peers: redis

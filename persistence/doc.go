@@ -8,6 +8,9 @@
 //     costs at most the last Options.SyncInterval.
 //   - [SyncNever]: as before, but when the operating system writes it out is its own affair.
 //
+// Of a batch that was being written when the process or the machine stopped all is there after a restart, or nothing. How that is told from damage, and how
+// the log is written so that a sync costs little, is in package runway.
+//
 // In every mode a reserved id is synced before it is handed out, and Close syncs what is left. The normal tier is
 // never here.
 //

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 
 	"github.com/linxGnu/grocksdb"
+
+	"github.com/mq9-broker/broker/persistence/runway"
 )
 
 // family is a column family; the keys of each are drawn in keys.go.
@@ -68,6 +70,7 @@ func openWith(o *Options, open func(whole *grocksdb.Options, each []*grocksdb.Op
 		return nil, err
 	}
 	defer whole.Destroy()
+	runway.Use(whole, o.Sync == SyncAlways)
 
 	db, families, err := open(whole, []*grocksdb.Options{rare, rare, large, rare, large})
 	if err != nil {

@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"os"
@@ -53,7 +54,8 @@ var _ = Describe("The log of what was written", func() {
 		own   *harness.Broker
 		id    string
 		sent  []string
-		whole []byte // of the log that a killed broker left
+		left  []byte // of the log by a killed broker
+		whole []byte // the same without the zeros that were set aside for more
 		path  string
 	)
 
@@ -63,16 +65,16 @@ var _ = Describe("The log of what was written", func() {
 		agent := own.Connect()
 		id, sent = agent.Private(), nil
 		for i := range 60 {
-			sent = append(sent, agent.Send(id+critical, fmt.Sprintf("%d %s", i, strings.Repeat("x", 500))))
+			sent = append(sent, agent.Send(id+critical, fmt.Sprintf("%d %s", i, strings.Repeat("x", 1100))))
 		}
 		own.Kill()
 		logs, err := filepath.Glob(filepath.Join(own.DataDir, "*.log"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(logs).NotTo(BeEmpty())
 		path = slices.Max(logs)
-		whole, err = os.ReadFile(path)
+		left, err = os.ReadFile(path)
 		Expect(err).NotTo(HaveOccurred())
-		whole = []byte(strings.TrimRight(string(whole), "\x00")) // what was set aside for more
+		whole = bytes.TrimRight(left, "\x00")
 		Expect(len(whole)).To(BeNumerically(">", 60*500))
 	})
 
@@ -98,6 +100,21 @@ var _ = Describe("The log of what was written", func() {
 		Entry("over several records", 5000),
 	)
 
+	DescribeTable("opens when sectors of the last record were never written", // kind 5
+		func(first, last int) {
+			const sector = 512
+			end := (len(whole) - 1) / sector
+			torn := slices.Clone(left)
+			clear(torn[(end+first)*sector : (end+last+1)*sector]) // the record has more than two sectors
+			Expect(os.WriteFile(path, torn, 0o600)).To(Succeed())
+			own.Start()
+			Expect(own.Connect().Stored(id)).To(Equal(sent[:59]))
+		},
+		Entry("the last", 0, 0),
+		Entry("the one before", -1, -1),
+		Entry("both", -1, 0),
+	)
+
 	It("opens when garbage was appended to it", func() {
 		Expect(os.WriteFile(path, append(slices.Clone(whole), "\x17garbage of a torn write\xff"...), 0o600)).To(Succeed())
 		own.Start()
@@ -106,15 +123,15 @@ var _ = Describe("The log of what was written", func() {
 
 	DescribeTable("does not open with a flipped bit in the middle, and says so in one line", // kind 5
 		func(where float64) {
-			damaged := slices.Clone(whole)
-			damaged[int(float64(len(damaged))*where)] ^= 0x04
+			damaged := slices.Clone(left)
+			damaged[int(float64(len(whole))*where)] ^= 0x04
 			Expect(os.WriteFile(path, damaged, 0o600)).To(Succeed())
 			line := failing(own)
 			Expect(line).To(And(ContainSubstring(own.DataDir), ContainSubstring("damaged")))
 			Expect(line).NotTo(ContainSubstring(id), "a private mail_id is a secret")
 			Expect(failing(own)).To(Equal(line), "and again")
 
-			Expect(os.WriteFile(path, whole, 0o600)).To(Succeed(), "the refusals changed nothing")
+			Expect(os.WriteFile(path, left, 0o600)).To(Succeed(), "the refusals changed nothing")
 			own.Start()
 			Expect(own.Connect().Stored(id)).To(Equal(sent))
 		},
