@@ -39,7 +39,7 @@ type counter struct {
 	left sync.WaitGroup
 }
 
-func (c *counter) Sent(_ mq9.MsgID, err *mq9.Error) {
+func (c *counter) Sent(_ mq9.MsgID, err *mq9.Error, _ bool) {
 	if err != nil {
 		c.b.Error(err)
 	}

@@ -10,9 +10,10 @@ type Draft struct {
 }
 
 // Receipt is told what became of a draft, once: after its tier holds it, and for a durable one not
-// before it is on disk (under the sync mode `always`). It is called on an actor's goroutine and must not block.
+// before it is on disk (under the sync mode `always`). It is called on a goroutine of the actors or of the store and must not block. With atOnce nobody waits for
+// that goroutine: it may take its time for a system call.
 type Receipt interface {
-	Sent(id mq9.MsgID, err *mq9.Error)
+	Sent(id mq9.MsgID, err *mq9.Error, atOnce bool)
 }
 
 // Client is one connection's door to the broker. It belongs to one goroutine. Callbacks are called exactly once, on

@@ -102,7 +102,7 @@ func (w *world) private() mq9.MailID {
 // receipt is a Receipt made of a function.
 type receipt func(mq9.MsgID, *mq9.Error)
 
-func (r receipt) Sent(id mq9.MsgID, err *mq9.Error) { r(id, err) }
+func (r receipt) Sent(id mq9.MsgID, err *mq9.Error, _ bool) { r(id, err) }
 
 func (w *world) trySend(id mq9.MailID, p mq9.Priority, text string) (mq9.MsgID, *mq9.Error) {
 	w.t.Helper()

@@ -8,11 +8,13 @@ import (
 
 // What the store reports to a mailbox comes in batches, as it was written: one message to the actor for all of them.
 
-// landing gathers the parcels of a mailbox of which the store has reported, until the actor looks. The committer and the actor
+// landing gathers the parcels of a mailbox of which the store has reported, until the actor collects them. The committer and the actor
 // share it.
 type landing struct {
 	sync.Mutex
 	settled []*parcel
+	told    bool // a landed is on its way to the actor
+	watched bool // somebody waits for what lands. Written by the actor, which may read it unlocked
 }
 
 // parcel is durable messages that go to disk together. It stands for itself: a restarted actor understands it. It belongs to the
@@ -23,14 +25,17 @@ type parcel struct {
 	err      error     // why they are not stored
 }
 
-// landed has the mailbox look at what the store has reported.
-type landed struct{ settled []*parcel } // what it found; nil before
+// landed has a mailbox collect what the store has reported. Otherwise it does so ahead of the next message.
+type landed struct{}
+
+// parcels are what was collected at a time.
+type parcels []*parcel
 
 // refuse answers the senders with an error, unless an answer was given.
 func (p *parcel) refuse(err *mq9.Error) {
 	for i := range p.receipts {
 		if receipt := take(&p.receipts[i]); receipt != nil {
-			receipt.Sent(0, err)
+			receipt.Sent(0, err, false)
 		}
 	}
 }
@@ -43,47 +48,115 @@ func (p *parcel) answer() {
 	}
 	for i, message := range p.messages {
 		if receipt := take(&p.receipts[i]); receipt != nil {
-			receipt.Sent(message.ID, nil)
+			receipt.Sent(message.ID, nil, false)
 		}
 	}
 }
 
-func (l *landed) refuse(err *mq9.Error) {
-	for _, p := range l.settled {
+func (all parcels) refuse(err *mq9.Error) {
+	for _, p := range all {
 		p.refuse(err)
 	}
 }
 
-// land reports what became of a parcel. The order of reports is kept.
-func (r *ref) land(p *parcel) {
-	l := &r.landing
-	l.Lock()
-	l.settled = append(l.settled, p)
-	first := len(l.settled) == 1
-	l.Unlock()
-	if first && !r.send(&landed{}) { // expired while it was stored
-		(&landed{l.take()}).refuse(mq9.ErrNoMailbox)
+// land reports what became of a parcel. The order of reports is kept. A message for whose outcome nobody else waits is answered here and
+// now; what is asked about it after that finds it, so the actor is woken for it only if somebody watches the mailbox.
+func (b *Broker) land(at *ref, p *parcel) {
+	var lone Receipt
+	if len(p.receipts) == 1 && b.store.Outstanding() == 0 {
+		lone = take(&p.receipts[0])
 	}
+	p.count(b.tallyOf(at), 1)
+	tell, first := at.landing.add(p, lone == nil)
+	switch {
+	case lone == nil:
+	case p.err != nil:
+		lone.Sent(0, mq9.AsError(p.err), true)
+	default:
+		lone.Sent(p.messages[0].ID, nil, true)
+	}
+	if first && !at.send(&landed{}) || !tell && at.ended() {
+		b.discard(at, at.landing.take()) // the mailbox expired while it was stored
+	}
+}
+
+// count adds the messages of a parcel, if they are stored, to what was published; by -1 it takes them away again.
+func (p *parcel) count(t *tally, by int) {
+	if p.err != nil {
+		return
+	}
+	for _, message := range p.messages {
+		t.published[message.Priority].add(by, int64(by*message.Size()))
+	}
+}
+
+// discard ends parcels of a mailbox that has ended.
+func (b *Broker) discard(at *ref, all parcels) {
+	for _, p := range all {
+		if p.err == nil {
+			for _, message := range p.messages {
+				b.tallyOf(at).expired[message.Priority].add(1, int64(message.Size()))
+			}
+		}
+	}
+	all.refuse(mq9.ErrNoMailbox)
+}
+
+// add puts a parcel to the others. It says whether the actor is to be told, because it must be or is watched, and whether this is the first one of which it is.
+func (l *landing) add(p *parcel, must bool) (tell, first bool) {
+	l.Lock()
+	defer l.Unlock()
+	l.settled = append(l.settled, p)
+	tell = must || l.watched
+	first = tell && !l.told
+	l.told = l.told || tell
+	return tell, first
 }
 
 // take returns what was reported and has not been taken.
-func (l *landing) take() []*parcel {
+func (l *landing) take() parcels {
 	l.Lock()
 	defer l.Unlock()
+	l.told = false
 	return take(&l.settled)
 }
 
-// landed makes durable messages visible, tells their senders, and goes on with what waited for them.
-func (m *mailbox) landed(l *landed) {
-	l.settled = m.at.landing.take()
+// watch notes whether somebody waits for what lands, and reports whether something has landed of which the actor was not told.
+func (l *landing) watch(watched bool) (missed bool) {
+	if l.watched == watched {
+		return false
+	}
+	l.Lock()
+	defer l.Unlock()
+	l.watched = watched
+	return watched && len(l.settled) > 0
+}
+
+// watch has the store's reports wake the actor while somebody waits for them: subscribers, queue groups, LISTs.
+func (m *mailbox) watch() {
+	if m.at.landing.watch(len(m.readers)+len(m.groups) > 0 || m.contents != nil && len(m.waiting) > 0) {
+		m.collect()
+	}
+}
+
+// collect makes durable messages visible, tells their senders, and goes on with what waited for them. It comes before everything that
+// looks at what is stored.
+func (m *mailbox) collect() {
+	all := m.at.landing.take()
+	if len(all) == 0 {
+		return
+	}
+	defer answerCrash(all)
 	if m.phase == ending {
-		l.refuse(mq9.ErrNoMailbox)
+		m.broker.discard(m.at, all)
 		return
 	}
 	loaded := m.load() == nil // or it was restarted, and the store cannot say what is there
-	for _, p := range l.settled {
+	for _, p := range all {
 		if loaded {
 			m.settle(p)
+		} else {
+			p.count(m.tally(), -1) // it will be found
 		}
 		p.answer()
 	}
@@ -101,7 +174,6 @@ func (m *mailbox) settle(parcel *parcel) {
 		if parcel.err != nil {
 			continue
 		}
-		m.tally().published[p].add(1, size)
 		if known {
 			m.tally().found[p].add(-1, -size)
 		}

@@ -91,16 +91,26 @@ func (m *mailbox) Receive(ctx actor.Context) {
 	switch message := ctx.Message().(type) {
 	case *actor.Started:
 		m.start()
+		m.watch()
 	case *actor.Restarting:
 		m.abandon()
 	case *actor.Stopping:
 		m.stop()
 	case *actor.Stopped:
 		m.broker.alive.Done()
+	default:
+		m.collect()
+		m.handle(ctx, message)
+		m.watch()
+	}
+}
+
+// handle does what is not about the actor's own life.
+func (m *mailbox) handle(ctx actor.Context, message any) {
+	switch message := message.(type) {
 	case *created:
 		m.created(message.err)
-	case *landed:
-		m.landed(message)
+	case *landed: // it has been collected
 	case *removed:
 		m.removed(message)
 	case *deliver:

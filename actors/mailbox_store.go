@@ -30,14 +30,14 @@ func (m *mailbox) store(r *run) {
 			durable.messages = append(durable.messages, message)
 			durable.receipts = append(durable.receipts, r.sends[i].receipt) // who has it too until all are handed over: this may crash
 		default:
-			take(&r.sends[i].receipt).Sent(message.ID, nil)
+			take(&r.sends[i].receipt).Sent(message.ID, nil, false)
 		}
 	}
 	if durable != nil {
-		at := m.at
-		m.broker.store.Commit(mq9.AppendMessages{Number: at.box.Number, Messages: durable.messages}, func(err error) {
+		b, at := m.broker, m.at
+		b.store.Commit(mq9.AppendMessages{Number: at.box.Number, Messages: durable.messages}, func(err error) {
 			durable.err = err
-			at.land(durable)
+			b.land(at, durable)
 		})
 	}
 	if durable == nil || len(durable.messages) < len(r.sends) {

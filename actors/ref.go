@@ -51,6 +51,13 @@ func (r *ref) send(message any) bool {
 	return true
 }
 
+// ended reports whether no message is taken any more.
+func (r *ref) ended() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.mu.sealed
+}
+
 // seal ends the taking of messages and sends last as the last one: every message that was taken stands before it.
 // Only the mailbox actor calls it, once.
 func (r *ref) seal(last any) {

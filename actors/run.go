@@ -28,7 +28,7 @@ type send struct {
 
 func (o *send) refuse(err *mq9.Error) {
 	if receipt := take(&o.receipt); receipt != nil {
-		receipt.Sent(0, err)
+		receipt.Sent(0, err, false)
 	}
 }
 

@@ -21,6 +21,10 @@ type Store interface {
 	// change is down (on disk under the sync mode `always`), or with the reason why it changed nothing. A done of nil is allowed.
 	Commit(c mq9.Change, done func(error))
 
+	// Outstanding is how many changes were handed over whose outcome is not told yet, without the one that is being told: none
+	// means that nobody waits for the goroutine that tells it.
+	Outstanding() int
+
 	// ReserveIDs takes n ids out of use for good and returns the first; they are on disk as used before it returns.
 	// Ids begin at 1.
 	ReserveIDs(n uint64) (first uint64, err error)

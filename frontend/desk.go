@@ -101,7 +101,7 @@ type slip chan struct {
 var _ actors.Receipt = slip(nil)
 
 // Sent implements actors.Receipt.
-func (s slip) Sent(id mq9.MsgID, err *mq9.Error) {
+func (s slip) Sent(id mq9.MsgID, err *mq9.Error, _ bool) {
 	s <- struct {
 		id  mq9.MsgID
 		err *mq9.Error

@@ -34,19 +34,44 @@ func (box *outbox) pass(c *chunk) {
 		box.appendLocked(c)
 		return
 	}
+	box.promptLocked(c)
+}
+
+// writeAtOnce is write for a caller that may take the time of a system call: if nothing is being written, it writes in place what the socket takes at once.
+func (box *outbox) writeAtOnce(frame []byte) {
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	if box.state != boxOpen || box.writing || box.prompt == nil {
+		box.writeLocked(frame)
+		return
+	}
+	c := newChunk()
+	c.bytes = append(c.bytes, frame...)
+	c.control = len(c.bytes)
+	box.control += c.control
+	box.promptLocked(c)
+}
+
+// promptLocked writes what the socket takes of a chunk, which is of one kind, in the writer's place, and lets go of mu meanwhile. The rest is queued first.
+func (box *outbox) promptLocked(c *chunk) {
 	box.writing = true
 	box.mu.Unlock()
 	n, err := box.prompt.try(c.bytes)
 	box.mu.Lock()
 	box.writing = false
-	box.upstream -= n
+	if c.upstream > 0 {
+		c.upstream -= n
+		box.upstream -= n
+	} else {
+		c.control -= n
+		box.control -= n
+	}
 	switch {
 	case box.state == boxClosed:
 	case err != nil:
 		box.closeLocked()
 	case n < len(c.bytes):
 		c.bytes = c.bytes[:copy(c.bytes, c.bytes[n:])]
-		c.upstream = len(c.bytes)
 		box.queue.pushFront(item{chunk: c})
 		box.startLocked()
 		return

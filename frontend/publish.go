@@ -23,6 +23,7 @@ type request struct {
 	traced  *tracing.Operation // nil = it is not
 	body    []byte             // room for the reply's body
 	frames  []byte             // room for the reply
+	atOnce  bool               // whoever answers may write to the socket
 }
 
 var _ actors.Receipt = (*request)(nil)
@@ -150,7 +151,7 @@ func (r *request) create(body []byte) {
 }
 
 // Sent implements actors.Receipt.
-func (r *request) Sent(id mq9.MsgID, err *mq9.Error) {
+func (r *request) Sent(id mq9.MsgID, err *mq9.Error, atOnce bool) {
 	if r.traced != nil {
 		r.traced.Stored(id, err)
 	}
@@ -160,6 +161,7 @@ func (r *request) Sent(id mq9.MsgID, err *mq9.Error) {
 	case r.reply == "":
 		r.answer(nil)
 	default:
+		r.atOnce = atOnce
 		r.body = mq9.AppendSent(r.body[:0], id)
 		r.answer(r.body)
 	}

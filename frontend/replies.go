@@ -25,7 +25,11 @@ func (s *session) reply(r *request, body []byte) {
 		return
 	}
 	r.frames = frames
-	s.box.write(frames)
+	if r.atOnce {
+		s.box.writeAtOnce(frames)
+	} else {
+		s.box.write(frames)
+	}
 	if len(recount) > 0 {
 		s.inject(recount, strings.Count(string(recount), "\r\n"))
 	}

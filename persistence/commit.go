@@ -2,6 +2,7 @@ package persistence
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mq9-broker/broker/mq9"
@@ -72,6 +73,8 @@ type committer struct {
 	tick                 func()          // called on the goroutine every period
 	period               time.Duration   // 0 = no ticks
 
+	outstanding atomic.Int64 // changes that were handed over and whose outcome is not being told yet
+
 	wake chan struct{} // holds a token while the queue may be non-empty or closing has begun
 	gone chan struct{} // closed when the goroutine has ended
 
@@ -105,6 +108,7 @@ func (c *committer) commit(change any, done func(error)) {
 	if c.mu.closing {
 		change = late{}
 	}
+	c.outstanding.Add(1)
 	c.mu.queue = append(c.mu.queue, request{change: change, done: done})
 	c.mu.changes += loadOf(change).changes
 	c.mu.Unlock()
@@ -206,6 +210,7 @@ func (c *committer) fit(requests []request) int {
 func (c *committer) settle(batch []request) {
 	c.write(batch)
 	for _, r := range batch {
+		c.outstanding.Add(-1)
 		if r.done != nil {
 			r.done(r.err)
 		}

@@ -225,3 +225,20 @@ func closesUnderLoad(t *testing.T, s store) {
 	g.Expect(s.Close()).To(gomega.Succeed())
 	group.Wait()
 }
+
+func knowsWhatIsOutstanding(t *testing.T, s store) {
+	g := gomega.NewWithT(t)
+	g.Expect(s.Outstanding()).To(gomega.BeZero())
+	var seen []int // owned by the committer, then by the test
+	first, last := make(chan bool), make(chan bool)
+	s.Commit(mq9.CreateMailbox{Mailbox: mailbox(1)}, func(error) { <-first })
+	for id := range mq9.MsgID(3) {
+		s.Commit(mq9.AppendMessages{Number: 1, Messages: []*mq9.Message{message(id, mq9.Critical)}}, func(error) { seen = append(seen, s.Outstanding()) })
+	}
+	s.Commit(mq9.AppendMessages{Number: 1}, nil) // refused, and nobody is told
+	s.Commit(mq9.ExpireMailbox{Mailbox: mailbox(1)}, func(error) { seen = append(seen, s.Outstanding()); close(last) })
+	g.Expect(s.Outstanding()).To(gomega.BeNumerically(">=", 5))
+	close(first)
+	<-last
+	g.Expect(seen).To(gomega.Equal([]int{4, 3, 2, 0}))
+}

@@ -18,6 +18,7 @@ type store interface {
 	Read(number uint64, p mq9.Priority, from mq9.MsgID, maxBytes int) ([]*mq9.Message, error)
 	Commit(c mq9.Change, done func(error))
 	ReserveIDs(n uint64) (first uint64, err error)
+	Outstanding() int
 	Err() error
 	Close() error
 }
@@ -56,6 +57,7 @@ func conformance(t *testing.T, fresh func(*testing.T) store) {
 		"indexes in delivery order":                        indexesInOrder,
 		"deletes one message":                              deletesOne,
 		"begins behind what was deleted":                   beginsBehindWhatWasDeleted,
+		"knows what is outstanding":                        knowsWhatIsOutstanding,
 		"reads long and short messages":                    readsLongAndShort,
 		"forgets an expired mailbox and what is in it":     forgetsExpired,
 		"refuses messages for mailboxes that do not live":  refusesOrphans,

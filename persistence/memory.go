@@ -65,6 +65,9 @@ func (m *Memory) Close() error {
 // Commit is like Store.Commit.
 func (m *Memory) Commit(c mq9.Change, done func(error)) { m.committer.commit(c, done) }
 
+// Outstanding is as [Store.Outstanding].
+func (m *Memory) Outstanding() int { return int(m.committer.outstanding.Load()) }
+
 // ReserveIDs is like Store.ReserveIDs, but an id is out of use only as long as the store is.
 func (m *Memory) ReserveIDs(n uint64) (first uint64, err error) { return m.ids.reserve(n) }
 

@@ -103,6 +103,9 @@ func (s *Store) Err() error {
 	return nil
 }
 
+// Outstanding is how many changes were handed over whose outcome is not told yet, without the one that is being told.
+func (s *Store) Outstanding() int { return int(s.committer.outstanding.Load()) }
+
 // Queued is how many changes wait for the batch that is being written.
 func (s *Store) Queued() int { return s.committer.queued() }
 

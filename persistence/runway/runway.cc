@@ -24,6 +24,7 @@ using namespace rocksdb;
 
 constexpr uint64_t kSmall = 4 << 10;     // bytes between two syncs up to which a runway pays
 constexpr uint64_t kRunway = 256 << 10;  // bytes by which a log is kept ahead
+constexpr int kFew = 16;                 // syncs of little, one after the other, that make a runway likely to be used
 
 // RunwayFile is a log that is being written. As the file that it wraps, it is not for several threads at a time.
 class RunwayFile : public FSWritableFileOwnerWrapper {
@@ -41,7 +42,8 @@ class RunwayFile : public FSWritableFileOwnerWrapper {
   }
 
   IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
-    if (unsynced_ > 0 && unsynced_ <= kSmall && ahead_ < end_ + kSmall) Extend();
+    if (unsynced_ > kSmall) small_ = 0;
+    if (unsynced_ > 0 && unsynced_ <= kSmall && ++small_ >= kFew && ahead_ < end_ + kSmall) Extend();
     unsynced_ = 0;
     return target()->Sync(options, dbg);
   }
@@ -74,6 +76,7 @@ class RunwayFile : public FSWritableFileOwnerWrapper {
   uint64_t end_ = 0;       // of what was appended
   uint64_t ahead_ = 0;     // of the zeros
   uint64_t unsynced_ = 0;  // bytes appended since the last sync
+  int small_ = 0;          // syncs of little since the last of much
 };
 
 // MendedFile is a log that is being read, with zeros for what is torn.
