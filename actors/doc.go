@@ -21,6 +21,8 @@
 // # The way in
 //
 // Messages of one connection to one mailbox travel together (run.go), and so does what the store reports of them (landing.go).
+// What the store reports is collected ahead of the next message that the mailbox handles; it is woken for it if somebody watches. A message for whose outcome nobody else waits
+// is answered by the store's goroutine, before that.
 //
 // # Delivery
 //
