@@ -13,7 +13,7 @@ import (
 type landing struct {
 	sync.Mutex
 	settled []*parcel
-	told    bool // a landed is on its way to the actor
+	told    bool // the actor is at it, or a landed is on its way: it will look again
 	watched bool // somebody waits for what lands. Written by the actor, which may read it unlocked
 }
 
@@ -21,8 +21,9 @@ type landing struct {
 // mailbox, between Commit and the report to the store.
 type parcel struct {
 	messages []*mq9.Message
-	receipts []Receipt // of each message; nil once answered
-	err      error     // why they are not stored
+	receipts []Receipt  // of each message; nil once answered
+	bare     *mq9.Entry // in place of a message that was answered already: its bytes are not kept for a mailbox that may rest
+	err      error      // why they are not stored
 }
 
 // landed has a mailbox collect what the store has reported. Otherwise it does so ahead of the next message.
@@ -62,31 +63,38 @@ func (all parcels) refuse(err *mq9.Error) {
 // land reports what became of a parcel. The order of reports is kept. A message for whose outcome nobody else waits is answered here and
 // now; what is asked about it after that finds it, so the actor is woken for it only if somebody watches the mailbox.
 func (b *Broker) land(at *ref, p *parcel) {
-	var lone Receipt
-	if len(p.receipts) == 1 && b.store.Outstanding() == 0 {
-		lone = take(&p.receipts[0])
-	}
 	p.count(b.tallyOf(at), 1)
-	tell, first := at.landing.add(p, lone == nil)
+	id, err := p.messages[0].ID, p.err
+	lone, tell := at.landing.add(p, b.store.Outstanding() == 0)
 	switch {
 	case lone == nil:
-	case p.err != nil:
-		lone.Sent(0, mq9.AsError(p.err), true)
+	case err != nil:
+		lone.Sent(0, mq9.AsError(err), true)
 	default:
-		lone.Sent(p.messages[0].ID, nil, true)
+		lone.Sent(id, nil, true)
 	}
-	if first && !at.send(&landed{}) || !tell && at.ended() {
-		b.discard(at, at.landing.take()) // the mailbox expired while it was stored
+	if tell && at.send(&landed{}) || !tell && !at.ended() {
+		return
+	}
+	for all := at.landing.take(); len(all) > 0; all = at.landing.take() {
+		b.discard(at, all) // the mailbox expired while it was stored
+	}
+}
+
+// each calls fn for every message.
+func (p *parcel) each(fn func(mq9.Entry)) {
+	if p.bare != nil {
+		fn(*p.bare)
+	}
+	for _, message := range p.messages {
+		fn(message.Entry())
 	}
 }
 
 // count adds the messages of a parcel, if they are stored, to what was published; by -1 it takes them away again.
 func (p *parcel) count(t *tally, by int) {
-	if p.err != nil {
-		return
-	}
-	for _, message := range p.messages {
-		t.published[message.Priority].add(by, int64(by*message.Size()))
+	if p.err == nil {
+		p.each(func(e mq9.Entry) { t.published[e.Priority].add(by, int64(by*e.Size)) })
 	}
 }
 
@@ -94,30 +102,35 @@ func (p *parcel) count(t *tally, by int) {
 func (b *Broker) discard(at *ref, all parcels) {
 	for _, p := range all {
 		if p.err == nil {
-			for _, message := range p.messages {
-				b.tallyOf(at).expired[message.Priority].add(1, int64(message.Size()))
-			}
+			p.each(func(e mq9.Entry) { b.tallyOf(at).expired[e.Priority].add(1, int64(e.Size)) })
 		}
 	}
 	all.refuse(mq9.ErrNoMailbox)
 }
 
-// add puts a parcel to the others. It says whether the actor is to be told, because it must be or is watched, and whether this is the first one of which it is.
-func (l *landing) add(p *parcel, must bool) (tell, first bool) {
+// add puts a parcel to the others. It says who is to be answered at once, and whether the actor has to be told. With idle nobody else waits for
+// the caller. Nobody is answered before those who came earlier.
+func (l *landing) add(p *parcel, idle bool) (lone Receipt, tell bool) {
 	l.Lock()
 	defer l.Unlock()
-	l.settled = append(l.settled, p)
-	tell = must || l.watched
-	first = tell && !l.told
+	if idle && len(p.receipts) == 1 && !l.told {
+		lone = take(&p.receipts[0])
+	}
+	tell = !l.told && (lone == nil || l.watched)
+	if lone != nil && !tell {
+		entry := p.messages[0].Entry()
+		p.bare, p.messages, p.receipts = &entry, nil, nil
+	}
 	l.told = l.told || tell
-	return tell, first
+	l.settled = append(l.settled, p)
+	return lone, tell
 }
 
-// take returns what was reported and has not been taken.
+// take returns what was reported and has not been taken. Whoever takes something must come back until there is nothing.
 func (l *landing) take() parcels {
 	l.Lock()
 	defer l.Unlock()
-	l.told = false
+	l.told = len(l.settled) > 0
 	return take(&l.settled)
 }
 
@@ -142,10 +155,13 @@ func (m *mailbox) watch() {
 // collect makes durable messages visible, tells their senders, and goes on with what waited for them. It comes before everything that
 // looks at what is stored.
 func (m *mailbox) collect() {
-	all := m.at.landing.take()
-	if len(all) == 0 {
-		return
+	for all := m.at.landing.take(); len(all) > 0; all = m.at.landing.take() {
+		m.unload(all)
 	}
+}
+
+// unload is collect for some parcels.
+func (m *mailbox) unload(all parcels) {
 	defer answerCrash(all)
 	if m.phase == ending {
 		m.broker.discard(m.at, all)
@@ -166,18 +182,16 @@ func (m *mailbox) collect() {
 	}
 }
 
-// settle makes durable messages visible, or forgets them if they were not stored.
+// settle makes durable messages visible, or forgets them if they were not stored. What was read from disk before it landed was counted there, too.
 func (m *mailbox) settle(parcel *parcel) {
-	for _, message := range parcel.messages {
-		p, size := message.Priority, int64(message.Size())
-		known := m.queues[p].settle(message.Entry(), parcel.err != nil)
-		if parcel.err != nil {
-			continue
+	failed := parcel.err != nil
+	parcel.each(func(e mq9.Entry) {
+		if known := m.queues[e.Priority].settle(e, failed); known && !failed {
+			m.tally().found[e.Priority].add(-1, -int64(e.Size))
 		}
-		if known {
-			m.tally().found[p].add(-1, -size)
-		}
-		if len(m.readers)+len(m.groups) > 0 {
+	})
+	if !failed && len(m.readers)+len(m.groups) > 0 {
+		for _, message := range parcel.messages {
 			m.keepWarm(message)
 		}
 	}

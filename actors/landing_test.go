@@ -58,6 +58,18 @@ func TestALoneMessageIsCountedAtOnce(t *testing.T) {
 	holds(0)
 }
 
+// A mailbox that nobody uses any more does not keep the last message that was sent to it in memory.
+func TestALoneMessageLeavesNoBytesBehind(t *testing.T) {
+	w := newWorld(t, Config{})
+	id := w.private()
+	w.send(id, mq9.Critical, "x")
+	l := &w.client.known[id].landing
+	l.Lock()
+	defer l.Unlock()
+	w.Expect(l.settled).To(gomega.HaveLen(1), "the actor sleeps on")
+	w.Expect(l.settled[0].messages).To(gomega.BeNil())
+}
+
 // lateStore reports what became of messages when it is let.
 type lateStore struct {
 	*persistence.Store

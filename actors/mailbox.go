@@ -91,6 +91,7 @@ func (m *mailbox) Receive(ctx actor.Context) {
 	switch message := ctx.Message().(type) {
 	case *actor.Started:
 		m.start()
+		m.collect() // what a crash has interrupted
 		m.watch()
 	case *actor.Restarting:
 		m.abandon()

@@ -33,6 +33,7 @@ func (m *mailbox) store(r *run) {
 			take(&r.sends[i].receipt).Sent(message.ID, nil, false)
 		}
 	}
+	shown := durable == nil || len(durable.messages) < len(r.sends) // something can be seen by now
 	if durable != nil {
 		b, at := m.broker, m.at
 		b.store.Commit(mq9.AppendMessages{Number: at.box.Number, Messages: durable.messages}, func(err error) {
@@ -40,7 +41,7 @@ func (m *mailbox) store(r *run) {
 			b.land(at, durable)
 		})
 	}
-	if durable == nil || len(durable.messages) < len(r.sends) {
+	if shown {
 		m.stir()
 	}
 	r.put()
