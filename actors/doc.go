@@ -21,8 +21,8 @@
 // # The way in
 //
 // Messages of one connection to one mailbox travel together (run.go), and so does what the store reports of them (landing.go).
-// What the store reports is collected ahead of the next message that the mailbox handles; it is woken for it if somebody watches. A message for whose outcome nobody else waits
-// is answered by the store's goroutine, before that.
+// A sender who alone waits for the disk is answered by the store's goroutine; his mailbox collects the message ahead of the next thing it does, and is woken
+// for it only if somebody watches.
 //
 // # Delivery
 //
@@ -46,7 +46,7 @@
 //
 // Bytes of Go heap, 64-bit; resident memory is up to twice that, as Go's collector works:
 //
-//	idle mailbox                     1,404   of which protoactor-go 570, the timer 100, the router's table 150
+//	idle mailbox                     1,420   of which protoactor-go 570, the timer 100, the router's table 150
 //	the same once it has been used    +320   its queues (contents)
 //	idle subscription                  180   Subscription and reader; the front's part is in its documentation
 //	message, durable, at rest           40   its place in the index; the body is on disk
@@ -62,5 +62,5 @@
 // # Goroutine safety
 //
 // A [Broker] and a [Subscription] are safe for concurrent use, a [Client] belongs to one goroutine. Callbacks run on the
-// actors' goroutines and must not block.
+// goroutines of the actors and of the store, and must not block.
 package actors

@@ -20,6 +20,7 @@ type world struct {
 	t      *testing.T
 	dir    string
 	config Config
+	wrap   func(Store) Store // makes what the broker gets of the store
 	store  *persistence.Store
 	broker *Broker
 	client *Client
@@ -28,7 +29,13 @@ type world struct {
 // newWorld starts a broker that is stopped, and checked for leaked goroutines, with the test.
 func newWorld(t *testing.T, config Config) *world {
 	t.Helper()
-	w := &world{WithT: gomega.NewWithT(t), t: t, dir: t.TempDir(), config: config}
+	return newWorldWith(t, config, func(s Store) Store { return s })
+}
+
+// newWorldWith is newWorld with something between the broker and the store.
+func newWorldWith(t *testing.T, config Config, wrap func(Store) Store) *world {
+	t.Helper()
+	w := &world{WithT: gomega.NewWithT(t), t: t, dir: t.TempDir(), config: config, wrap: wrap}
 	w.SetDefaultEventuallyTimeout(patience)
 	before := gleak.Goroutines()
 	w.open()
@@ -44,7 +51,7 @@ func (w *world) open() {
 	var err error
 	w.store, err = persistence.Open(w.dir, persistence.Options{})
 	w.Expect(err).NotTo(gomega.HaveOccurred())
-	w.broker, err = Start(w.store, w.config)
+	w.broker, err = Start(w.wrap(w.store), w.config)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	w.client = w.broker.NewClient("A")
 }

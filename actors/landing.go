@@ -2,6 +2,7 @@ package actors
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/mq9-broker/broker/mq9"
 )
@@ -15,6 +16,10 @@ type landing struct {
 	settled []*parcel
 	told    bool // the actor is at it, or a landed is on its way: it will look again
 	watched bool // somebody waits for what lands. Written by the actor, which may read it unlocked
+
+	// answered says that the sender of something in settled knows already that it is stored: what he asks next must find it. Changed with the lock
+	// held, before he is answered, and read by the actor without.
+	answered atomic.Bool
 }
 
 // parcel is durable messages that go to disk together. It stands for itself: a restarted actor understands it. It belongs to the
@@ -26,7 +31,7 @@ type parcel struct {
 	err      error      // why they are not stored
 }
 
-// landed has a mailbox collect what the store has reported. Otherwise it does so ahead of the next message.
+// landed has a mailbox collect what the store has reported. If somebody was answered already, it does so ahead of whatever message is next.
 type landed struct{}
 
 // parcels are what was collected at a time.
@@ -115,6 +120,7 @@ func (l *landing) add(p *parcel, idle bool) (lone Receipt, tell bool) {
 	defer l.Unlock()
 	if idle && len(p.receipts) == 1 && !l.told {
 		lone = take(&p.receipts[0])
+		l.answered.Store(true)
 	}
 	tell = !l.told && (lone == nil || l.watched)
 	if lone != nil && !tell {
@@ -131,10 +137,11 @@ func (l *landing) take() parcels {
 	l.Lock()
 	defer l.Unlock()
 	l.told = len(l.settled) > 0
+	l.answered.Store(false)
 	return take(&l.settled)
 }
 
-// watch notes whether somebody waits for what lands, and reports whether something has landed of which the actor was not told.
+// watch notes whether somebody waits for what lands, and reports whether something has landed of which the actor was not told and has to be now.
 func (l *landing) watch(watched bool) (missed bool) {
 	if l.watched == watched {
 		return false
@@ -142,18 +149,20 @@ func (l *landing) watch(watched bool) (missed bool) {
 	l.Lock()
 	defer l.Unlock()
 	l.watched = watched
-	return watched && len(l.settled) > 0
+	missed = watched && !l.told && len(l.settled) > 0
+	l.told = l.told || missed
+	return missed
 }
 
-// watch has the store's reports wake the actor while somebody waits for them: subscribers, queue groups, LISTs.
+// watch has the store's reports wake the actor while somebody waits for them: subscribers, queue groups, LISTs. After a crash they do so in any
+// case: what was on its way then may be read from disk before it lands, and is counted twice until the mailbox has seen both.
 func (m *mailbox) watch() {
-	if m.at.landing.watch(len(m.readers)+len(m.groups) > 0 || m.contents != nil && len(m.waiting) > 0) {
-		m.collect()
+	if m.at.landing.watch(m.crashed || len(m.readers)+len(m.groups) > 0 || m.contents != nil && len(m.waiting) > 0) {
+		m.at.send(&landed{})
 	}
 }
 
-// collect makes durable messages visible, tells their senders, and goes on with what waited for them. It comes before everything that
-// looks at what is stored.
+// collect makes durable messages visible, tells their senders, and goes on with what waited for them.
 func (m *mailbox) collect() {
 	for all := m.at.landing.take(); len(all) > 0; all = m.at.landing.take() {
 		m.unload(all)

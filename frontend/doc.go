@@ -17,7 +17,8 @@
 // Goroutines of a connection: the reader (which is the session), and a writer that lives only while there is something to write.
 // The embedded server writes to the splice on its own goroutine, which puts into the outbox what the client gets, and into the client's
 // socket at once what that takes without waiting, if nobody else writes: a plain message costs one copy and no switch of goroutines
-// on its way out. So is the reply to a request for which nobody else waits, by the goroutine of the store. Callbacks of the broker run on its goroutines; they never block here.
+// on its way out. The reply to a durable message goes the same way, on the store's goroutine, if nobody but its sender waits for the disk.
+// Callbacks of the broker run on its goroutines; they never block here.
 //
 // # Users
 //
