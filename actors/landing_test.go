@@ -9,33 +9,6 @@ import (
 	"github.com/mq9-broker/broker/persistence"
 )
 
-// What the sender of a lone message asks behind its reply finds it, whether the mailbox is watched or not.
-func TestWhatIsAskedBehindAReplyFindsTheMessage(t *testing.T) {
-	for name, watched := range map[string]bool{"watched": true, "unwatched": false} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, Config{})
-			id := w.private()
-			var watcher *reading
-			if watched {
-				watcher = w.subscribe(id, mq9.AllPriorities, "", -1)
-			}
-			const rounds = 100
-			for range rounds {
-				w.Expect(w.delete(id, w.send(id, mq9.Critical, "to be deleted"))).To(gomega.BeTrue())
-				listed := w.send(id, mq9.Urgent, "x")
-				page := must[mq9.ListReply](w)(w.list(id, mq9.PageRequest{}))
-				w.Expect(page.Messages).To(gomega.HaveLen(1))
-				w.Expect(w.delete(id, listed)).To(gomega.BeTrue())
-			}
-			w.send(id, mq9.Critical, "last")
-			w.Expect(w.subscribe(id, mq9.AllPriorities, "", -1).texts()).To(gomega.Equal([]string{"last"}))
-			if watched {
-				w.Eventually(func() string { texts := watcher.texts(); return texts[len(texts)-1] }).Should(gomega.Equal("last"))
-			}
-		})
-	}
-}
-
 // Figures are right as soon as the sender has its reply, and stay so through a crash and the mailbox's end.
 func TestALoneMessageIsCountedAtOnce(t *testing.T) {
 	w := newWorld(t, Config{})
@@ -56,18 +29,6 @@ func TestALoneMessageIsCountedAtOnce(t *testing.T) {
 	w.Expect(figures().Published.Messages).To(gomega.BeEquivalentTo(4))
 	w.Eventually(func() int64 { return figures().Expired.Messages }).Should(gomega.BeEquivalentTo(4))
 	holds(0)
-}
-
-// A mailbox that nobody uses any more does not keep the last message that was sent to it in memory.
-func TestALoneMessageLeavesNoBytesBehind(t *testing.T) {
-	w := newWorld(t, Config{})
-	id := w.private()
-	w.send(id, mq9.Critical, "x")
-	l := &w.client.known[id].landing
-	l.Lock()
-	defer l.Unlock()
-	w.Expect(l.settled).To(gomega.HaveLen(1), "the actor sleeps on")
-	w.Expect(l.settled[0].messages).To(gomega.BeNil())
 }
 
 // lateStore reports what became of messages when it is let.

@@ -190,6 +190,29 @@ func TestDamageIsNotTakenForATornEnd(t *testing.T) {
 	}
 }
 
+// A sector of a batch is lost that was synced, since others follow it.
+func TestALostSectorInTheMiddleIsDamage(t *testing.T) {
+	g := gomega.NewWithT(t)
+	dir := t.TempDir()
+	db, err := open(dir)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer db.Close()
+	for i := range few + 1 {
+		put(g, db, fmt.Sprint(i), body(1500))
+	}
+	_, log := lastLog(g, dir)
+	for at, last := 0, written(log)-2000; at < last; at = next(logOf(log).record(at).end) {
+		damaged := slices.Clone(log)
+		sector := ((at+headerBytes)/sectorBytes + 1) * sectorBytes // in the record, behind its header
+		clear(damaged[sector : sector+sectorBytes])
+		db, err := reopened(g, t, dir, damaged)
+		if err == nil {
+			db.Close()
+		}
+		g.Expect(err).To(gomega.MatchError(gomega.HavePrefix("Corruption")), "at %d", at)
+	}
+}
+
 func logOf(log []byte) *logFile { return &logFile{file: bytes.NewReader(log), size: len(log)} }
 
 func FuzzLogEnd(f *testing.F) {
